@@ -50,6 +50,7 @@ void AckCoalescerModel::begin(KeyedRandom& random) {
   triggers_.assign(slots_, std::nullopt);
   busy_slots_ = std::min(std::array{1U, 2U, 16U, 64U}[random.below(4)], slots_);
   marks_ = std::array{0.0, 0.05, 0.5}[random.below(3)];
+  slot_numbers_ = SpreadNumbers(slots_, KeyedRandom(KeyedRandom(random).next(), "slots"));
   near_least_ = 0;
   others_ = 0.1;
   moves_ = 0.01;
@@ -108,8 +109,7 @@ void AckCoalescerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
 
 bool AckCoalescerModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
   values.assign(Evt::kFields, 0);
-  values[Evt::kSlot] = random.below(busy_slots_);
-  if (busy_slots_ > 1 && values[Evt::kSlot] == busy_slots_ - 1) values[Evt::kSlot] = slots_ - 1;
+  values[Evt::kSlot] = slot_numbers_[random.below(busy_slots_)];
   std::optional<SackTriggers>& triggers = triggers_[values[Evt::kSlot]];
   if (!triggers || random.chance(moves_ / 2)) {
     values[Evt::kCounterBytes] = draw_counter(random);

@@ -9,6 +9,7 @@
 #include "cosim/ack_coalescer/dut.h"
 #include "cosim/ack_coalescer/ports.h"
 #include "cosim/bench/bench.h"
+#include "cosim/bench/spread_numbers.h"
 #include "mrc/rx/ack_coalescer.h"
 
 namespace mrc::cosim {
@@ -62,6 +63,7 @@ class AckCoalescerModel : public BlockModel,
   Pipeline pipeline_;
   std::vector<std::optional<SackTriggers>> triggers_;  ///< by slot
   std::uint32_t busy_slots_ = 1;
+  SpreadNumbers slot_numbers_;
   double marks_ = 0.1;
   double others_ = 0.1;      ///< events other than data packets
   double moves_ = 0.01;      ///< slots that get another QP or are given up

@@ -31,6 +31,12 @@ std::size_t shape(std::uint64_t address, std::uint64_t bytes, std::uint32_t bloc
   return address / 4096 != end / 4096 ? 2 : address / block != end / block ? 1 : 0;
 }
 
+/// Shortly before a multiple of 4 KiB; now and then of a larger power of two, so that carries go far.
+std::uint64_t before_boundary(std::uint64_t address, KeyedRandom& random) {
+  const std::uint64_t bits = random.chance(0.1) ? 13 + random.below(40) : 12;
+  return address | ((1ULL << bits) - 1 - random.below(130));
+}
+
 Transaction to_transaction(const CompletionTlp& completion) {
   return Cpl{.tag = completion.tag,
              .bytes = completion.bytes,
@@ -157,7 +163,7 @@ bool PcieDmaModel::offer_read(KeyedRandom& random, Transaction& values) {
   if (random.chance(0.01)) bytes += 1ULL << (14 + random.below(6));
   std::uint64_t address = random.next() >> random.below(40);
   if (random.chance(0.3)) address &= ~std::uint64_t{4095};
-  if (random.chance(0.3)) address |= 4095 - random.below(130);
+  if (random.chance(0.3)) address = before_boundary(address, random);
   if (traffic_) {  // three packets of 4 KiB for a WQE
     bytes = random.chance(0.25) ? 64 : 4'096;
     address &= ~std::uint64_t{4095};
@@ -169,7 +175,7 @@ bool PcieDmaModel::offer_read(KeyedRandom& random, Transaction& values) {
 
 bool PcieDmaModel::offer_write(KeyedRandom& random, Transaction& values) const {
   std::uint64_t address = random.next();
-  if (random.chance(0.3)) address |= 4095 - random.below(130);
+  if (random.chance(0.3)) address = before_boundary(address, random);
   std::uint64_t bytes = 1 + random.below(random.chance(small_) ? 200 : 9'000);
   if (random.chance(0.002)) bytes += 1ULL << (14 + random.below(5));
   if (traffic_) {

@@ -63,7 +63,8 @@ void PsnTrackerModel::begin(KeyedRandom& random, const Dut& dut) {
   config_.out_of_window = random.chance(0.5) ? OutOfWindow::nack : OutOfWindow::drop;
   constexpr std::array<std::uint32_t, 4> few{1, 2, 8, 64};
   busy_slots_ = std::min(few[random.below(few.size())], sizes_.slots);
-  habits_.assign(busy_slots_, {});
+  slot_numbers_ = SpreadNumbers(sizes_.slots, KeyedRandom(KeyedRandom(random).next(), "slots"));
+  habits_.assign(sizes_.slots, {});
   changes_ = 0;
   stays_ = 0.3;
   releases_ = 0;
@@ -106,7 +107,7 @@ void PsnTrackerModel::reset(KeyedRandom& random, const Dut& dut) {
   releases_ = std::array{0.0, 0.002, 0.03}[random.below(3)];
   moves_ = std::array{0.0, 0.01, 0.1}[random.below(3)];
   half_circle_ = 0.02;
-  for (Habit& habit : habits_) habit = draw_habit(random);
+  for (std::uint32_t i = 0; i < busy_slots_; ++i) habits_[slot_numbers_[i]] = draw_habit(random);
   changes_ = std::array{0.0, 0.003, 0.02}[random.below(3)];
   stays_ = std::array{0.3, 0.98}[random.below(2)];
   set_constants(dut);
@@ -123,7 +124,6 @@ void PsnTrackerModel::reset_to_trace(KeyedRandom& random, const Dut& dut,
 void PsnTrackerModel::reset_to_traffic(KeyedRandom& random, const Dut& dut) {
   begin(random, dut);
   busy_slots_ = std::min(64U, sizes_.slots);
-  habits_.assign(busy_slots_, {});
   set_constants(dut);
 }
 
@@ -169,9 +169,8 @@ Psn PsnTrackerModel::draw_sack_psn(const PsnTracker& tracker, const Habit& habit
 
 bool PsnTrackerModel::offer(std::size_t, KeyedRandom& random, Transaction& values) {
   values.assign(Req::kContext + context_words_, 0);
-  values[Req::kSlot] = random.chance(stays_) && last_slot_ < busy_slots_ ? last_slot_ : random.below(busy_slots_);
-  // The last slot is among them.
-  if (busy_slots_ > 1 && values[Req::kSlot] == busy_slots_ - 1) values[Req::kSlot] = sizes_.slots - 1;
+  const bool stays = random.chance(stays_) && last_slot_ < sizes_.slots;
+  values[Req::kSlot] = stays ? last_slot_ : slot_numbers_[random.below(busy_slots_)];
   const std::optional<ReceiveWindow>& window = windows_[values[Req::kSlot]];
   // What nobody may look at.
   for (std::size_t word = 0; word + 1 < context_words_; ++word)
@@ -195,7 +194,7 @@ bool PsnTrackerModel::offer(std::size_t, KeyedRandom& random, Transaction& value
     values[Req::kOp] = kStore;
     return true;
   }
-  Habit& habit = habits_[std::min<std::uint64_t>(values[Req::kSlot], busy_slots_ - 1)];
+  Habit& habit = habits_[values[Req::kSlot]];
   if (random.chance(changes_)) habit = draw_habit(random);
   if (random.chance(habit.sacks)) {
     values[Req::kOp] = kSack;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cosim/bench/bench.h"
+#include "cosim/bench/spread_numbers.h"
 #include "cosim/psn_tracker/dut.h"
 #include "cosim/psn_tracker/ports.h"
 #include "mrc/rx/receive_window.h"
@@ -144,9 +145,10 @@ class PsnTrackerModel : public BlockModel,
   std::vector<Outside> outside_;
   std::deque<PsnOp> asked_;       ///< not answered
   std::uint32_t busy_slots_ = 1;  ///< slots that this episode speaks of
-  std::vector<Habit> habits_;     ///< by slot that this episode speaks of
-  double changes_ = 0.0;          ///< of a slot's habit
-  double stays_ = 0.3;            ///< with the slot of the request before
+  SpreadNumbers slot_numbers_;
+  std::vector<Habit> habits_;  ///< by slot
+  double changes_ = 0.0;       ///< of a slot's habit
+  double stays_ = 0.3;         ///< with the slot of the request before
   double releases_ = 0.0;
   double moves_ = 0.0;        ///< contexts that are stored
   double half_circle_ = 0.0;  ///< PSNs that are neither ahead nor behind, of those that are not in order

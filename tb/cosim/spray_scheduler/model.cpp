@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "cosim/bench/spread_numbers.h"
+
 namespace mrc::cosim {
 namespace {
 
@@ -143,9 +145,10 @@ void SpraySchedulerModel::make_profile(KeyedRandom& random) {
 
 void SpraySchedulerModel::set_up(std::uint64_t key) {
   const std::uint32_t tables = traffic_ ? 1 : 1 + static_cast<std::uint32_t>(key >> 32) % std::min(4U, sizes_.tables);
+  const SpreadNumbers slots(sizes_.tables, KeyedRandom(key, "slots"));
   forget_tables();
   for (std::uint32_t i = 0; i < tables; ++i) {
-    add_table((i + static_cast<std::uint32_t>(key)) % sizes_.tables, KeyedRandom(key, i));
+    add_table(slots[i], KeyedRandom(key, i));
   }
   setup_ = spray_set_up(profile_, *tables_[0], sizes_.evs);
   for (std::uint32_t i = 0; i < tables; ++i) {

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 
 #include "cosim/bench/calibration.h"
+#include "cosim/bench/spread_numbers.h"
 #include "cosim/bench/stream_bench.h"
 
 namespace mrc::cosim {
@@ -172,6 +175,21 @@ TEST(ReplayFile, WhatIsNoReplayIsRefusedWithItsLine) {
       EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
     }
   }
+}
+
+TEST(SpreadNumbers, AreAllOfThemAndTheFirstFewDifferInEachBitBySeed) {
+  std::uint32_t bits = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const SpreadNumbers numbers(1024, KeyedRandom(seed, "numbers"));
+    std::set<std::uint32_t> seen;
+    for (std::uint32_t i = 0; i < 1024; ++i) seen.insert(numbers[i]);
+    ASSERT_EQ(seen.size(), 1024U);
+    ASSERT_LT(*seen.rbegin(), 1024U);
+    ASSERT_TRUE(std::has_single_bit(numbers[0] ^ numbers[1]));
+    bits |= numbers[0] ^ numbers[1];
+  }
+  EXPECT_EQ(bits, 1023U);
+  EXPECT_EQ(SpreadNumbers(1, KeyedRandom(1, "numbers"))[0], 0U);
 }
 
 TEST(TraceRecorder, KeepsTransfersUpToItsNumber) {
