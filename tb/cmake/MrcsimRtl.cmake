@@ -52,8 +52,10 @@ target_link_libraries(mrcsim_verilator_timing PUBLIC mrcsim_verilator)
 #
 # Adds a Verilated class PREFIX of module TOP to the library TARGET of this folder. ARGS go to Verilator. By itself it is as
 # quick as can be. BENCH: it has waves, and begins with random bits where it is told to; COVERAGE: it counts lines and toggles.
-# ASSERTIONS: its assertions are checked. TESTBENCH: the module is a testbench, with delays and assertions. LENIENT: warnings never end the build. Verilator runs while
-# building, when a source has changed. Where MRCSIM_RTL_RUNS_SHORTLY is set, all is one source with little optimization.
+# ASSERTIONS: its assertions are checked. TESTBENCH: the module is a testbench, with delays and assertions. LENIENT: warnings
+# never end the build. Verilator runs while building, when a source has changed. Where MRCSIM_RTL_RUNS_SHORTLY is set, all is one
+# source with little optimization; where MRCSIM_RTL_COUNTS_NOTHING is set, COVERAGE has no effect, which takes a part of the time
+# to build and run.
 function(mrcsim_verilate TARGET PREFIX TOP)
   cmake_parse_arguments(ARG "BENCH;COVERAGE;ASSERTIONS;TESTBENCH;LENIENT" "" "ARGS;SOURCES" ${ARGN})
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${TARGET}.dir/${PREFIX})
@@ -72,7 +74,7 @@ function(mrcsim_verilate TARGET PREFIX TOP)
   elseif(NOT ARG_TESTBENCH)
     list(APPEND arguments --x-assign fast --x-initial fast)
   endif()
-  if(ARG_COVERAGE)
+  if(ARG_COVERAGE AND NOT MRCSIM_RTL_COUNTS_NOTHING)
     list(APPEND arguments --coverage)
     set(optimization -O1)
     set(fast 3)

@@ -116,7 +116,7 @@ class Workshop:
         self.verdicts = self.folder / "verdicts"
         self.verdicts.mkdir(parents=True, exist_ok=True)
         # All are known at once, so that CMake configures once.
-        lists = ["# Written by planted_bugs.py.", "set(MRCSIM_RTL_RUNS_SHORTLY ON)"]
+        lists = ["# Written by planted_bugs.py.", "set(MRCSIM_RTL_RUNS_SHORTLY ON)", "set(MRCSIM_RTL_COUNTS_NOTHING ON)"]
         for bug in bugs:
             sources = [f"{bug.name}/{source}" for source in plant(bug, self.folder / "rtl" / bug.name)]
             lists.append(f"mrcsim_use_rtl({bug.name} BLOCK {bug.block} SOURCES {' '.join(sources)})")
