@@ -157,7 +157,7 @@ class Plans(unittest.TestCase):
         self.assertEqual(self.planted(plan, "`NACK`", "—"), [f"{plan}: bins: NACK is missing"])
         self.assertEqual(self.planted(plan, "`placed_once` ", ""), [f"{plan}: assertions: placed_once is missing"])
         self.assertTrue(self.planted(plan, "`bank_kept`", "`bank_lost`")[0].endswith("there is none of the name bank_lost"))
-        self.assertEqual(len(self.planted("tests/formal/psn_tracker_properties.sv", "edge_never_back: assert", "assert")), 2)
+        self.assertEqual(len(self.planted("rtl/psn_tracker/assertions/psn_tracker_assertions.sv", "edge_never_back: assert", "assert")), 2)
         self.assertRaises(ValueError, self.planted, plan, "| assertions |", "|")
 
     def test_clean(self):

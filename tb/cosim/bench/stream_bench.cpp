@@ -18,8 +18,7 @@ constexpr std::uint64_t kStarvedCycles = 1'000'000;  ///< in which other streams
 constexpr std::uint64_t kMostDrained = 100'000;
 constexpr const char* kBreach = "breaks the contract";
 constexpr const char* kAssertionFails = "fails";
-/// Of an assertion that follows one slot or byte: so many are followed in turn to find one that says what a mismatch
-/// is.
+/// Of an assertion that follows one slot or byte: at most this many are followed in turn until one names a mismatch.
 constexpr std::uint64_t kMostDraws = 1'000;
 /// Episodes in which the contract is probed, and transfers of each.
 constexpr std::uint64_t kProbeEpisodes = 4;

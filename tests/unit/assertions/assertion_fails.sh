@@ -8,4 +8,4 @@ status=$?
 echo "$said"
 [ "$status" -eq 4 ] || { echo "exit code $status instead of 4"; exit 1; }
 [ "$(wc -l <<<"$said")" -eq 1 ] || { echo "more than one line"; exit 1; }
-grep -Eq "cycle [0-9]+.*assertion $assertion fails \([a-z_]+_assertions\.sv:[0-9]+\)" <<<"$said" || { echo "no assertion $assertion"; exit 1; }
+grep -Eq "cycle [0-9]+.*assertion $assertion fails \([a-z0-9_]+_assertions\.sv:[0-9]+\)" <<<"$said" || { echo "no assertion $assertion"; exit 1; }
