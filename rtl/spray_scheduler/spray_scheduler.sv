@@ -715,13 +715,7 @@ module spray_scheduler
         end
       end
     end
-    // An open table has at most as many EVs in use as there are; an order has each EV once; the limits stay; room does not
-    // overflow.
-    for (int unsigned p = 0; p < NumPlanes; p++) begin
-      if (credit_valid_i) assume (credit_bytes_i[p] <= ~room[p]);
-    end
-    if (state_q == StCsr && op_q.csr_op == SprayCsrOpen) assume (op_q.wdata[CountW-1:0] <= CountW'(MaxEvs));
-    if (rst_ni && take_csr) assume (csr_op_i > SprayCsrBucket);
+    // The orders are of one kind: numbers of EVs with some bits inverted.
     mix_q <= mix_q;
     if (order_valid_i && order_ready_o) assume (order_ev_i == (u_fill.taken_q[EvW-1:0] ^ mix_q));
   end

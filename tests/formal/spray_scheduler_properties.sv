@@ -1,6 +1,6 @@
-// What spray_scheduler promises about its ports (rtl/spray_scheduler/README.md) for every input that keeps the contract;
-// what it promises about its tables is in the block itself, under FORMAL. Any EV of any table is followed. Proved at the
-// smallest legal size, from any consistent tables that have their next order and no SKIP EV.
+// Proves rtl/spray_scheduler/assertions/spray_scheduler_assertions.sv for every input that keeps the contract there, and what
+// spray_scheduler promises about its tables, which is in the block itself, under FORMAL. Proved at the smallest legal size, from
+// any consistent tables that have their next order and no SKIP EV.
 // steps: 14
 // reached: all
 // finds: room_not_looked_at floor_off_by_one next_order_not_told scan_from_the_start backup_of_first_plane
@@ -41,9 +41,7 @@ module spray_scheduler_properties
   input  logic [63:0]                           csr_wdata_i,
   input  logic                                  csr_rready_i,
   input  logic                                  order_valid_i,
-  input  logic [EvW-1:0]                        order_ev_i,
-  input  logic [SlotW-1:0]                      follow_slot_i,
-  input  logic [EvW-1:0]                        follow_ev_i
+  input  logic [EvW-1:0]                        order_ev_i
 );
 
   logic rst_ni = 1'b0;
@@ -65,130 +63,43 @@ module spray_scheduler_properties
     .BytesWidth(BytesWidth)
   ) dut (.*);
 
-  // Operations that were taken and not answered, of each kind; answers that wait count as answered when they are taken.
-  logic [2:0] packets_q = '0, updates_q = '0, controls_q = '0;
-  logic sel_taken, upd_taken, csr_taken, rsp_taken, done_taken, csr_answered;
-  assign sel_taken    = rst_ni && sel_valid_i && sel_ready_o;
-  assign upd_taken    = rst_ni && upd_valid_i && upd_ready_o;
-  assign csr_taken    = rst_ni && csr_valid_i && csr_ready_o;
-  assign rsp_taken    = rst_ni && rsp_valid_o && rsp_ready_i;
-  assign done_taken   = rst_ni && done_valid_o && done_ready_i;
-  assign csr_answered = rst_ni && csr_rvalid_o && csr_rready_i;
+  spray_scheduler_assertions #(
+    .NumSlots(NumSlots), .MaxEvs(MaxEvs), .NumPlanes(NumPlanes), .TimeWidth(TimeWidth), .CreditWidth(CreditWidth),
+    .BytesWidth(BytesWidth)
+  ) u_assertions (.*);
 
-  // The packets inside: the oldest one's answer comes first.
-  typedef struct packed {
-    logic [SlotW-1:0]      slot;
-    logic [BytesWidth-1:0] bytes;
-    logic [NumPlanes-1:0]  up;
-  } packet_t;
-  packet_t first_q = '0, second_q = '0, third_q = '0, packet;
-  assign packet = '{slot: sel_slot_i, bytes: sel_bytes_i, up: sel_ports_up_i};
-
-  // An answer is there for the first time.
-  logic answered, rsp_held_q = 1'b0;
-  assign answered = rst_ni && rsp_valid_o && !rsp_held_q;
-
-  // The EV that is followed was given since its table's rotation began.
-  logic [SlotW-1:0] slot_q;
-  logic [EvW-1:0]   ev_q;
-  logic             given_q = 1'b0, given;
-  assign given = given_q && rsp_rotations_o == '0;
-
-  // Room that came, without what answers took.
-  logic [NumPlanes-1:0][CreditWidth-1:0] room_q = '0, room;
+  // EVs in use of each plane, as the tables begin.
+  logic [NumSlots-1:0][NumPlanes-1:0][EvW:0] in_use;
   always_comb begin
-    room = room_q;
-    if (answered && rsp_found_o) room[rsp_plane_o] = room_q[rsp_plane_o] - CreditWidth'(first_q.bytes);
+    in_use = '0;
+    for (int unsigned s = 0; s < NumSlots; s++) begin
+      for (int unsigned i = 0; i < MaxEvs; i++) begin
+        for (int unsigned p = 0; p < NumPlanes; p++) begin
+          if (dut.u_update.plane_evs_q[p][i]) in_use[s][p] = in_use[s][p] + (EvW + 1)'(dut.u_rows.u_states.mem[s][4*MaxEvs+i]);
+        end
+      end
+    end
   end
 
-  logic                 done_held_q = 1'b0, csr_held_q = 1'b0, order_held_q = 1'b0;
-  logic                 rsp_found_q, rsp_no_good_q;
-  logic [EvW-1:0]       rsp_ev_q, done_ev_q;
-  logic [NumPlanes-1:0] rsp_free_q;
-  ev_state_e            done_state_q;
-  logic [63:0]          csr_rdata_q;
-  logic                 starving_q = 1'b0;  // an update went while a packet waited
-
   always_ff @(posedge clk_i) begin
-    rst_ni     <= 1'b1;
-    packets_q  <= packets_q + 3'(sel_taken) - 3'(rsp_taken);
-    updates_q  <= updates_q + 3'(upd_taken) - 3'(done_taken);
-    controls_q <= controls_q + 3'(csr_taken) - 3'(csr_answered);
-    if (rsp_taken) begin
-      first_q  <= second_q;
-      second_q <= third_q;
-    end
-    if (sel_taken) begin
-      unique case (packets_q - 3'(rsp_taken))
-        3'd0:    first_q <= packet;
-        3'd1:    second_q <= packet;
-        default: third_q <= packet;
-      endcase
-    end
+    rst_ni <= 1'b1;
     if (!rst_ni) begin
-      slot_q <= follow_slot_i;
-      ev_q   <= follow_ev_i;
-    end
-    if (answered && first_q.slot == slot_q) given_q <= given || (rsp_found_o && rsp_ev_o == ev_q);
-    for (int unsigned p = 0; p < NumPlanes; p++) begin
-      room_q[p] <= room[p] + (rst_ni && credit_valid_i && credit_ready_o ? credit_bytes_i[p] : '0);
-    end
-    rsp_held_q    <= rst_ni && rsp_valid_o && !rsp_ready_i;
-    done_held_q   <= rst_ni && done_valid_o && !done_ready_i;
-    csr_held_q    <= rst_ni && csr_rvalid_o && !csr_rready_i;
-    order_held_q  <= rst_ni && order_request_o && !(order_valid_i && order_ready_o);
-    rsp_found_q   <= rsp_found_o;
-    rsp_no_good_q <= rsp_no_good_o;
-    rsp_ev_q      <= rsp_ev_o;
-    rsp_free_q    <= rsp_free_ports_o;
-    done_ev_q     <= done_ev_o;
-    done_state_q  <= done_state_o;
-    csr_rdata_q   <= csr_rdata_o;
-    if (upd_taken && sel_valid_i) starving_q <= 1'b1;
-    else if (sel_taken || !sel_valid_i) starving_q <= 1'b0;
-  end
-
-  always_ff @(posedge clk_i) begin
-    if (rst_ni) begin
-      assume (upd_event_i <= PathProbeLost && csr_op_i <= SprayCsrReadRoom);
-      // A table that is in use is not opened again.
-      assume (!(csr_taken && csr_op_i == SprayCsrOpen && csr_slot_i == slot_q));
-
-      // An answer that is offered stays as it is until it is taken; so does the wish for an order.
-      if (rsp_held_q) begin
-        answer_stays: assert (rsp_valid_o && rsp_found_o == rsp_found_q && rsp_no_good_o == rsp_no_good_q);
-        answer_path_stays: assert (rsp_ev_o == rsp_ev_q && rsp_free_ports_o == rsp_free_q);
+      // The assertions know of the tables what is in them.
+      assume (u_assertions.limits_q == dut.limits_q);
+      for (int unsigned i = 0; i < MaxEvs; i++) assume (u_assertions.profile_q[i] == dut.u_update.u_profile.mem[i]);
+      for (int unsigned s = 0; s < NumSlots; s++) begin
+        assume (u_assertions.tables_q[s].given == '0 && u_assertions.tables_q[s].resting == '0 && u_assertions.tables_q[s].once == '0);
+        assume (u_assertions.tables_q[s].forced == '0 && u_assertions.tables_q[s].exact);
+        assume (u_assertions.tables_q[s].out == ~dut.u_rows.u_states.mem[s][3*MaxEvs+:MaxEvs]);
+        assume (u_assertions.tables_q[s].in_use == in_use[s] && dut.u_rows.u_fields.mem[s][NumPlanes*(EvW+1)-1:0] == in_use[s]);
       end
-      if (done_held_q) update_answer_stays: assert (done_valid_o && done_ev_o == done_ev_q && done_state_o == done_state_q);
-      if (csr_held_q) control_answer_stays: assert (csr_rvalid_o && csr_rdata_o == csr_rdata_q);
-      if (order_held_q) order_request_stays: assert (order_request_o);
-
-      // One operation at a time is taken; an answer to each, none to nothing.
-      one_operation_taken: assert (2'(sel_taken) + 2'(upd_taken) + 2'(csr_taken) <= 2'd1);
-      operations_inside_bound: assert (packets_q <= 3'd3 && updates_q <= 3'd3 && controls_q <= 3'd3);
-      if (rsp_valid_o) packet_answer_has_packet: assert (packets_q != '0);
-      if (done_valid_o) update_answer_has_update: assert (updates_q != '0);
-      if (csr_rvalid_o) control_answer_has_operation: assert (controls_q != '0);
-
-      // A path leads through a port that is up and had room, and "nothing GOOD" is not a path.
-      if (rsp_valid_o) begin
-        port_was_up: assert ((rsp_free_ports_o & ~first_q.up) == '0);
-        no_good_is_no_path: assert (!(rsp_found_o && rsp_no_good_o));
-        path_port_has_room: assert (!rsp_found_o || rsp_free_ports_o[rsp_plane_o]);
-        rotations_bound: assert (rsp_rotations_o <= 2'd2);
+    end else begin
+      // The profile stays. A table that is opened again has nothing under way.
+      if (csr_valid_i) assume (csr_op_i >= SprayCsrOpen);
+      if (csr_valid_i && csr_op_i == SprayCsrOpen) begin
+        assume (u_assertions.packets_inside_q == '0 && u_assertions.updates_inside_q == '0);
       end
-      // Room is neither lost nor made.
-      room_conserved: assert (dut.room == room);
-      // Fair within a rotation: no EV comes twice. That no usable EV is skipped is checked in the block.
-      if (answered && first_q.slot == slot_q && rsp_found_o && rsp_ev_o == ev_q) no_ev_twice_in_rotation: assert (!given);
-      // An EV that is in use is GOOD or SKIP; one that was kept at the floor is in use; none is replaced that stays.
-      if (done_valid_o && done_found_o) begin
-        held_at_floor_stays: assert (!done_held_o || (done_active_o && !done_replaced_o && !done_reported_o));
-        replaced_leaves: assert (!done_replaced_o || (!done_active_o && done_state_o == EvAssumedBad && done_backup_o != done_ev_o));
-      end
-
-      // Updates do not keep a packet waiting twice.
-      if (starving_q && sel_valid_i) packet_not_passed_twice: assert (!upd_taken);
+      room_conserved: assert (dut.room == u_assertions.room);
     end
   end
 
