@@ -26,7 +26,7 @@ bench=$here/rtl/$block.cpp
 [ -f "$bench" ] || { echo "rtl_mutants: $block has no tests/mutation/rtl/$block.cpp" >&2; exit 2; }
 parameters=$(sed -n 's#^// parameters: ##p' "$bench")
 transactions=$(sed -n 's#^// transactions: ##p' "$bench")
-cpp=("$bench" "$root"/tb/cosim/bench/{calibration,contract_checker,coverage,replay_file,stream_bench}.cpp "$root/tb/cosim/contract.cpp"
+cpp=("$bench" "$root"/tb/cosim/bench/{calibration,contract_checker,coverage,replay_file,stream_bench,verilated_failure}.cpp "$root/tb/cosim/contract.cpp"
   "$root"/sc_models/parameters/{input_file,parameter_value,toml_file}.cpp)
 for source in $(sed -n 's#^// sources: ##p' "$bench"); do cpp+=("$root/$source"); done
 yosys=$("$root/tests/formal/yosys_tool.sh")
@@ -102,7 +102,10 @@ include=${VERILATOR_ROOT:-/usr/share/verilator}/include
 compiler=${CXX:-g++}
 if command -v ccache > /dev/null; then compiler="ccache $compiler"; fi
 for source in "${cpp[@]}" model/*.cpp "$include"/verilated{,_threads,_cov,_fst_c}.cpp; do
-  $compiler -std=c++20 -O1 -w -I model -I "$here" -I "$ports" -I "$root/tb" -I "$root/sc_models" -I "$root/include" \
+  # As mrcsim_verilator in tb/cmake/MrcsimRtl.cmake.
+  listens=()
+  [ "$(basename "$source")" != verilated.cpp ] || listens=(-include "$root/tb/cosim/bench/verilated_print.h")
+  $compiler -std=c++20 -O1 -w "${listens[@]}" -I model -I "$here" -I "$ports" -I "$root/tb" -I "$root/sc_models" -I "$root/include" \
     -isystem "$include" -isystem "$include/vltstd" -c "$source" -o "$(basename "$source" .cpp).o"
 done
 $compiler ./*.o -o mutants -lfmt -lz -lpthread
