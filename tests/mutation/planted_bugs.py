@@ -70,7 +70,7 @@ class Verdict:
     where: str = ""
 
     def cell(self):
-        return f"{self.seconds:.1f} s, {self.where}: `{self.field}`" if self.field else "**not found**"
+        return f"{self.seconds:.2f} s, {self.where}: `{self.field}`" if self.field else "**not found**"
 
 
 def read_bugs():
@@ -172,10 +172,9 @@ class Workshop:
         if code == FOUND_NOTHING:
             return Verdict(seconds)
         line = re.findall(r"mrcsim: mismatch: (.*)", text)[-1]
-        place = re.search(r"^(nic\d+).*, cycle (\d+): (?:(.+?): )?", line)
-        if not place:
-            refuse(f"{bug.path}: not understood: {line}")
-        return Verdict(seconds, place[3] or "a rule", f"{place[1]}, cycle {int(place[2]):,}")
+        # A difference has its place in the run; a block that does nothing any more has none.
+        place = re.search(r"^(nic\d+).*, cycle (\d+): (.+?)(?:: expected|$)", line)
+        return Verdict(seconds, place[3], f"{place[1]}, cycle {int(place[2]):,}") if place else Verdict(seconds, line, "the block does nothing")
 
     def remembered(self, bug):
         """What earlier calls found of this very patch."""
