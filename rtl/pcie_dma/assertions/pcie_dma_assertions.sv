@@ -126,7 +126,9 @@ module pcie_dma_assertions
   // Requests to make again, the oldest first: a ring.
   request_t            again_q [Tags];
   logic [TagWidth-1:0] again_at_q;
-  logic [TagWidth:0]   agains_q;
+  logic [TagWidth:0]   agains_q, agains_left;
+  logic                owes_retry_q;  // when the request of this cycle was formed
+  assign agains_left = agains_q - (TagWidth + 1)'(retried);
 
   // Reads under way.
   logic [Jobs-1:0]   busy_q, in_order_q;
@@ -161,6 +163,7 @@ module pcie_dma_assertions
       expired_q       <= 1'b0;
       again_at_q      <= '0;
       agains_q        <= '0;
+      owes_retry_q    <= 1'b0;
       busy_q          <= '0;
       reads_q         <= '0;
       ordered_reads_q <= '0;
@@ -171,11 +174,12 @@ module pcie_dma_assertions
       used_q          <= '0;
       writes_q        <= '0;
     end else begin
-      cpl_q      <= cpl_valid_i;
-      expired_q  <= expire_valid_i && expire_ready_o;
-      waits_q    <= waits & ~(Tags'(completes || expired_q) << tag_q);
-      again_at_q <= again_at_q + TagWidth'(retried);
-      agains_q   <= agains_q + (TagWidth + 1)'(fails) - (TagWidth + 1)'(retried);
+      cpl_q        <= cpl_valid_i;
+      expired_q    <= expire_valid_i && expire_ready_o;
+      waits_q      <= waits & ~(Tags'(completes || expired_q) << tag_q);
+      again_at_q   <= again_at_q + TagWidth'(retried);
+      agains_q     <= agains_left + (TagWidth + 1)'(fails);
+      owes_retry_q <= agains_left != '0;
 
       if (ordered_taken) busy_q[ordered_job_o] <= 1'b0;
       if (loose_taken) busy_q[loose_job_o] <= 1'b0;
@@ -297,6 +301,7 @@ module pcie_dma_assertions
       end
       // Asked for again is what has failed, in that order, before anything new.
       if (retried) retries_in_order: assert (agains_q != '0 && again_q[again_at_q] == request);
+      if (appears && !req_retry_o) retries_before_new: assert (!owes_retry_q);
       retries_bound: assert (32'(agains_q) <= Tags);
       // The requests of a read follow each other without a gap and end where it ends.
       if (ours_asked) requests_without_gap: assert (req_address_o == ask_at_q && 32'(to_ask_q) >= 32'(req_bytes_o));
