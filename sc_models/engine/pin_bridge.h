@@ -36,6 +36,7 @@ class PinBridge {
   /// an answer. Throws RtlError where the block gives what it has not taken, or does not move any more.
   PinCycle clock(std::uint64_t cycle, bool held = false, bool takes = true) {
     const bool offers = offered_ && !held;
+    engine_.begin_cycle(cycle);
     const PinCycle pins =
         engine_.clock(offers ? &items_.back().entry : nullptr, items_.empty() ? nullptr : &items_.front().entry, takes);
     if (pins.begun) items_.back().begun = cycle;

@@ -27,6 +27,8 @@ template <typename Item, typename Answer>
 class PinsEngine {
  public:
   virtual ~PinsEngine() = default;
+  /// Before clock() in cycle number `cycle`: blocks that are joined in one model have this cycle together.
+  virtual void begin_cycle(std::uint64_t /*cycle*/) {}
   /// A cycle in which the next beat of `offered` is at the input: the same item until it is taken; null: nothing.
   /// `oldest` is the item whose answer comes next: the oldest of those taken in, or the one offered; null: none.
   /// `takes`: what is at the output is taken.

@@ -6,6 +6,7 @@
 
 #include "engine/rtl_path.h"
 #include "nic/control/ack_coalescer_rtl_path.h"
+#include "nic/joined_engine.h"
 #include "nic/rx/psn_tracker_rtl_path.h"
 #include "nic/tx/qp_scheduler_rtl_path.h"
 #include "nic/tx/retransmit_buffer_rtl_path.h"
@@ -23,6 +24,8 @@ struct NicRtl {
   std::unique_ptr<Srv6EncapRtlPath> srv6_encap;
   std::unique_ptr<PsnTrackerRtlPath> psn_tracker;
   std::unique_ptr<AckCoalescerRtlPath> ack_coalescer;
+  std::unique_ptr<NicRxEngines> nic_rx;  ///< while the paths are made, as the next; null: not joined
+  std::unique_ptr<NicTxEngines> nic_tx;
 
   /// Those that are there, in the order of the data path.
   std::vector<const RtlPath*> paths() const {

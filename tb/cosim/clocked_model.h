@@ -52,6 +52,11 @@ class ClockedModel {
     model_->rst_ni = 1;
     cycles_ = 0;
   }
+  /// A cycle by pins begins. The block has its model for itself.
+  void begin_cycle(std::uint64_t /*cycle*/) {}
+  /// What sets the inputs so that nothing is offered: for a block with a model of its own nobody else clocks.
+  template <typename Rest>
+  void on_rest(const Rest& /*rest*/) {}
   /// Cycles from now on count.
   void restart_count() { cycles_ = 0; }
   std::uint64_t cycles() const { return cycles_; }

@@ -120,8 +120,14 @@ class AnswersInOrder {
   /// not taken.
   template <typename ReadRow>
   void answered(const ReadRow& read_row) {
+    answered_in_parts([&] { contexts_.stored(read_row()); });
+  }
+  /// As answered(), where the rest of a context comes out elsewhere: `take_part()` is called with the answer to a
+  /// store.
+  template <typename TakePart>
+  void answered_in_parts(const TakePart& take_part) {
     if (inside_.empty()) return;
-    if (inside_.front() == Inside::store) contexts_.stored(read_row());
+    if (inside_.front() == Inside::store) take_part();
     inside_.pop_front();
   }
 

@@ -69,6 +69,11 @@ bool has_rtl_module(RtlModuleKind kind, const std::string& block) {
   return fs::exists(path_of(kind, block));
 }
 
+bool is_users_rtl(const std::string& block) {
+  const std::string module = module_name(RtlModuleKind::rtl, block);
+  return target_of(module) != module;
+}
+
 void require_rtl_modules(RtlModuleKind kind, const std::vector<std::string>& blocks) {
   std::vector<std::string> missing;
   for (const std::string& block : blocks) {

@@ -19,6 +19,9 @@ inline RtlModuleKind bench_kind(const std::string& size) {
 /// The block's module is built: beside this executable, or where it is installed.
 bool has_rtl_module(RtlModuleKind kind, const std::string& block);
 
+/// This executable has other RTL of the block in runs than mrcsim.
+bool is_users_rtl(const std::string& block);
+
 /// Throws std::invalid_argument where modules of these blocks are not built, naming all of them and the command that
 /// builds them.
 void require_rtl_modules(RtlModuleKind kind, const std::vector<std::string>& blocks);

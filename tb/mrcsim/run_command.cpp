@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "cosim/joined_rtl.h"
 #include "cosim/rtl_blocks.h"
 #include "cosim/rtl_modules.h"
 #include "engine/rtl_error.h"
@@ -139,6 +140,7 @@ std::string default_folder(const ScenarioConfig& scenario, const RunOptions& opt
   for (const std::string& assignment : options.assignments) settings.add(assignment);
   settings.add(options.rtl).add(options.shadow);
   if (options.rtl_timing == kByPins) settings.add(options.rtl_timing);
+  if (options.rtl_apart) settings.add("apart");
   constexpr std::size_t digits = 8;
   return fmt::format("{}-{}", folder, settings.hex().substr(0, digits));
 }
@@ -239,7 +241,12 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run, const Progr
   SimulationOptions simulation_options;
   simulation_options.ranks = ranks;
   simulation_options.rtl = parse_rtl_selections(options.rtl, options.shadow, scenario.fabric.nics);
-  if (options.rtl_timing == kByPins) clock_by_pins(simulation_options.rtl);
+  if (options.rtl_timing == kByPins) {
+    clock_by_pins(simulation_options.rtl);
+    if (!options.rtl_apart) join_neighbours(simulation_options.rtl, scenario);
+  } else if (options.rtl_apart) {
+    throw OutputError("--rtl-apart needs --rtl-timing pins");
+  }
   simulation_options.add_rtl = add_rtl;
   if (options.bins) {
     if (options.shadow.empty()) throw OutputError("--bins needs --shadow BLOCK");
@@ -257,7 +264,9 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run, const Progr
   // RTL that is not built, or not in these sizes, is refused before anything is said.
   std::vector<std::string> blocks;
   for (const RtlSelection& selection : simulation_options.rtl) {
-    if (std::find(blocks.begin(), blocks.end(), selection.block) == blocks.end()) blocks.push_back(selection.block);
+    for (const std::string& name : {selection.block, selection.joined}) {
+      if (!name.empty() && std::ranges::find(blocks, name) == blocks.end()) blocks.push_back(name);
+    }
   }
   require_rtl_modules(RtlModuleKind::rtl, blocks);
   for (const std::string& block : blocks) {
@@ -271,9 +280,11 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run, const Progr
     }
   };
   try {
-    for (const RtlSelection& selection : simulation_options.rtl) {
+    for (NodeId node = 0; node < scenario.fabric.nics; ++node) {
       NicRtl rtl;
-      add_rtl(selection, scenario, rtl);
+      for (const RtlSelection& selection : simulation_options.rtl) {
+        if (selection.node == node) add_rtl(selection, scenario, rtl);
+      }
     }
   } catch (const RtlError&) {
     name_rtl();  // it does not even come out of reset: no refusal of settings, a finding about this RTL
@@ -455,6 +466,9 @@ void add_run_options(CLI::App& command, RunOptions& options) {
           "of --rtl: transaction, a block gets one transaction after the other; pins, it is clocked with the run "
           "and its handshakes set the pace (docs/rtl.md)")
       ->check(CLI::IsMember({"transaction", kByPins}));
+  command.add_flag("--rtl-apart", options.rtl_apart,
+                   "with --rtl-timing pins: blocks in RTL that follow each other hand over to each other by queues of the model, and are "
+                   "not joined in RTL");
   command.add_flag("--bins", options.bins,
                    "with --shadow: which bins of the blocks' functional coverage the run reaches (bins.json)");
   command.add_option("--pcap", options.pcap, "capture every packet at every port as pcapng (docs/wireshark)");

@@ -23,6 +23,7 @@ struct RunOptions {
   std::string rtl;
   std::string shadow;
   std::string rtl_timing = "transaction";
+  bool rtl_apart = false;
   bool bins = false;
   std::string pcap;
   std::string waves;

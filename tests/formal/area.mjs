@@ -11,12 +11,13 @@ const sources = (folder) => readdirSync(join(root, 'rtl', folder)).filter((f) =>
 const common = sources('common').sort((a, b) => (basename(b) === 'mrc_pkg.sv') - (basename(a) === 'mrc_pkg.sv'));
 const grouped = (n) => n.toLocaleString('en-US');
 
-function synthesize(block, parameters, registers) {
-  const files = [...common, ...sources(block)];
+// `top`: of neighbours that are joined, what is between them; the blocks have rows of their own.
+function synthesize(block, top, parameters, registers) {
+  const files = [...common, ...sources(block).filter((f) => !top || basename(f) === `${top}.sv`)];
   const folder = mkdtempSync(join(tmpdir(), 'mrcsim-area-'));
   const sizes = Object.entries(parameters).map(([name, value]) => `-G ${name}=${value}`).join(' ');
   writeFileSync(join(folder, 'area.ys'), `
-read_slang --threads 1 ${files.map((f) => basename(f)).join(' ')} --top ${block} ${sizes}
+read_slang --threads 1 ${files.map((f) => basename(f)).join(' ')} --top ${top ?? block} ${sizes}
 proc; flatten; opt; memory -nomap; opt_clean
 ${registers.map((name) => `memory_map c:${name}`).join('; ')}
 write_json memories.json
@@ -49,9 +50,9 @@ const details = [];
 for (const [block, entry] of Object.entries(blocks)) {
   let last;
   for (const [name, parameters] of Object.entries(entry.sizes)) {
-    last = synthesize(block, parameters, entry.registers ?? []);
+    last = synthesize(block, entry.top, parameters, entry.registers ?? []);
     const shown = Object.entries(parameters).map(([p, v]) => `${p} ${grouped(v)}`).join(', ');
-    rows.push(`| ${block} | ${shown} | ${grouped(last.cells)} | ${grouped(last.flipFlops)} | ${grouped(last.bits)} |`);
+    rows.push(`| ${block}${entry.top ? `: ${entry.top}` : ''} | ${shown} | ${grouped(last.cells)} | ${grouped(last.flipFlops)} | ${grouped(last.bits)} |`);
   }
   details.push(`## ${block}\n`);
   if (last.memories.length > 0) {

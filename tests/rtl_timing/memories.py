@@ -45,9 +45,10 @@ def refuse(message):
     sys.exit(2)
 
 
-def sources(root, block):
+def sources(root, block, top=None):
+    """With `top`, of neighbours that are joined, only what is between them."""
     common = sorted((root / "rtl/common").glob("*.sv"), key=lambda file: (file.name != "mrc_pkg.sv", file.name))
-    return [*common, *sorted((root / "rtl" / block).glob("*.sv"))]
+    return [*common, *sorted((root / "rtl" / block).glob(f"{top or '*'}.sv"))]
 
 
 def elaborate(verilator, files, top, parameters):
@@ -118,7 +119,8 @@ def main():
     good = True
     for block in options.blocks or area:
         parameters = list(area[block]["sizes"].values())[-1]
-        found = list(memories(elaborate(options.verilator, sources(options.root, block), block, parameters)))
+        top = area[block].get("top")
+        found = list(memories(elaborate(options.verilator, sources(options.root, block, top), top or block, parameters)))
         good = check(block, found, setup, options.limit or setup["limit"]) and good
     return 0 if good else 1
 

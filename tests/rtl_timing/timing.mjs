@@ -166,11 +166,12 @@ function measure(block) {
   try {
     const sizes = Object.values(area[block].sizes);
     const parameters = size === 'small' ? sizes[0] : sizes.at(-1);
-    const files = [...common, ...sources(block)];
+    const { top } = area[block];
+    const files = [...common, ...sources(block).filter((f) => !top || basename(f) === `${top}.sv`)];
     const registers = [...(area[block].registers ?? []), ...(setup.registers[block] ?? [])];
     for (const file of ['cells.genlib', 'plain_flip_flops.v']) copyFileSync(join(here, file), join(folder, file));
     run(`
-read_slang --threads 1 ${files.map((f) => basename(f)).join(' ')} --top ${block} ${Object.entries(parameters).map(([p, v]) => `-G ${p}=${v}`).join(' ')}
+read_slang --threads 1 ${files.map((f) => basename(f)).join(' ')} --top ${top ?? block} ${Object.entries(parameters).map(([p, v]) => `-G ${p}=${v}`).join(' ')}
 proc; flatten; opt; memory -nomap; opt_clean
 ${registers.map((name) => `memory_map c:${name}`).join('; ')}
 setparam -set INIT 1'x t:$mem_v2

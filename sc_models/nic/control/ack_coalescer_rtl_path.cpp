@@ -41,8 +41,14 @@ std::optional<SackQuestion> AckCoalescerRtlPath::question_about(const Packet& pa
   const bool duplicate =
       decision.outcome == PsnOutcome::duplicate_below || decision.outcome == PsnOutcome::duplicate_above;
   if (!decision.admitted || !(probe || duplicate || decision.place)) return {};
-  SackQuestion question;
+  SackQuestion question = about(packet);
   question.event = probe ? SackEvent::probe : decision.place ? SackEvent::data : SackEvent::duplicate;
+  return question;
+}
+
+SackQuestion AckCoalescerRtlPath::about(const Packet& packet) {
+  const bool probe = packet.opcode == Opcode::probe_request;
+  SackQuestion question;
   question.payload_bytes = packet.payload_bytes;
   question.retransmission = packet.retransmission;
   question.trigger = {.psn = packet.psn,

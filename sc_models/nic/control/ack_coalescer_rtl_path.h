@@ -36,6 +36,8 @@ class AckCoalescerRtlPath : public RtlPath {
   /// By pins: what the RTL is to be asked about this packet, after the responder's decision; may be nothing.
   static std::optional<SackAsk> ask(const NicContext& nic, const Qp& qp, const Packet& packet,
                                     const RxDecision& decision);
+  /// What a SACK that this packet brings about is to reflect; `event` stays open.
+  static SackQuestion about(const Packet& packet);
   void offer(const SackAsk& ask) { pins_.offer(ask); }
   /// `takes`: there is room for a SACK.
   PinCycle clock(const NicContext& nic, std::uint64_t cycle, bool takes);

@@ -230,7 +230,7 @@ void PsnTracker::track(TimePs now, Packet* packet, Qp* qp) {
     resources = {.packet_buffer_available = staging, .other_resource_available = descriptor};
   }
   RxDecision decision;
-  if (!by_pins_ || packet->opcode == Opcode::probe_request) {
+  if (!by_pins_ || (packet->opcode == Opcode::probe_request && !rtl_->is_joined())) {
     decision = decide(now, *qp, *packet, resources);
   } else if (ask_by_pins(packet, *qp, resources, decision)) {
     return;
@@ -309,6 +309,11 @@ bool PsnTracker::ask_by_pins(Packet* packet, Qp& qp, const RxResources& resource
   ask.resources = resources;
   ask.systemc = service_;
   ask.delay = delay_;
+  if (rtl_->is_joined()) ask.reflects = AckCoalescerRtlPath::about(*packet);
+  if (packet->opcode == Opcode::probe_request) {
+    rtl_->pass_probe(nic_, qp, ask);
+    return true;
+  }
   if (!rtl_->ask(nic_, qp, ask)) {
     decision = ask.decision;
     return false;

@@ -10,6 +10,7 @@
 #include "mrc/rx/bank_reads.h"
 #include "mrc/rx/receive_window.h"
 #include "mrc/types.h"
+#include "nic/control/ack_coalescer_engine.h"
 
 namespace mrc {
 
@@ -50,6 +51,9 @@ struct PsnRequest {
   bool ack_request = false;
   bool probe = false;
   std::uint16_t probe_id = 0;
+  // Joined with ack_coalescer, which is asked about the packet when the reply is there:
+  bool is_probe = false;  ///< the window is not asked; `op` counts for nothing
+  SackQuestion reflects;  ///< but for `event`, which the reply decides
 };
 
 struct PsnReply {

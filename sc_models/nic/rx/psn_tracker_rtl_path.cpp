@@ -166,10 +166,19 @@ bool PsnTrackerRtlPath::ask(const NicContext& nic, Qp& qp, PsnAsk& ask) {
                                                      : responder.arrives(packet, ask.decision);
   if (!asks) return false;
   set_up_by_pins(nic, qp);
-  static_cast<PsnRequest&>(ask) = request_of(responder, packet, ask.resources);
-  ask.qp = nic.index_of(qp);
+  PsnRequest request = request_of(responder, packet, ask.resources);
+  request.qp = nic.index_of(qp);
+  request.reflects = ask.reflects;
+  static_cast<PsnRequest&>(ask) = request;
   asked_.push_back(ask);
   return true;
+}
+
+void PsnTrackerRtlPath::pass_probe(const NicContext& nic, const Qp& qp, PsnAsk& ask) {
+  set_up_by_pins(nic, qp);
+  ask.is_probe = true;
+  ask.qp = nic.index_of(qp);
+  asked_.push_back(ask);
 }
 
 void PsnTrackerRtlPath::offer_next(const NicContext& nic, TimePs now) {
@@ -195,10 +204,12 @@ PinCycle PsnTrackerRtlPath::clock(std::uint64_t cycle, bool takes) {
 
 PsnAsk PsnTrackerRtlPath::conclude(NicContext& nic, TimePs now) {
   PsnAsk ask = pins_.oldest();
-  if (ask.op != PsnOp::setup) ++requests_;
+  if (ask.op != PsnOp::setup && !ask.is_probe) ++requests_;
   Qp& qp = nic.qps[ask.qp];
   const PsnReply& reply = engine_->answer();
-  if (ask.packet != nullptr) {
+  if (ask.is_probe) {
+    ask.decision = qp.receiver->receive(*ask.packet, {}, now);
+  } else if (ask.packet != nullptr) {
     settle(nic, qp, *ask.packet, ask, ask.resources, reply, ask.decision, now);
     if (ask.decision.place) {
       const std::uint32_t more = kPsnTrackerCyclesPerBank * qp.receiver->more_cycles(ask.packet->psn);

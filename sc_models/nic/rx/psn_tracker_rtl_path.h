@@ -37,7 +37,7 @@ struct PsnAsk : PsnRequest {
 
   /// In the staging buffer and for a descriptor, until the reply says whether the packet is placed.
   bool promises_room() const {
-    return op == PsnOp::data && resources.packet_buffer_available && resources.other_resource_available;
+    return op == PsnOp::data && !is_probe && resources.packet_buffer_available && resources.other_resource_available;
   }
 };
 
@@ -45,8 +45,10 @@ class PsnTrackerRtlPath : public RtlPath {
  public:
   using Pins = PinBridge<PsnTrackerEngine, PsnAsk>;
 
-  PsnTrackerRtlPath(RtlMode mode, RtlTiming timing, std::unique_ptr<PsnTrackerEngine> engine)
+  /// `is_joined`: by pins, with ack_coalescer behind it in the same RTL.
+  PsnTrackerRtlPath(RtlMode mode, RtlTiming timing, std::unique_ptr<PsnTrackerEngine> engine, bool is_joined = false)
       : RtlPath("psn_tracker", mode, timing),
+        is_joined_(is_joined),
         engine_(std::move(engine)),
         pins_("psn_tracker", *engine_),
         reads_(kUnlisted, "psn_tracker.sack_reads", kReads),
@@ -57,6 +59,9 @@ class PsnTrackerRtlPath : public RtlPath {
   RxDecision on_trimmed(NicContext& nic, Qp& qp, const Packet& packet, TimePs now);
   SackFields build_sack(NicContext& nic, Qp& qp, const SackTrigger& trigger, TimePs now);
 
+  bool is_joined() const { return is_joined_; }
+  /// Joined: a probe keeps its place among the packets that are asked about.
+  void pass_probe(const NicContext& nic, const Qp& qp, PsnAsk& ask);
   /// By pins: asks about a packet. False where it does not get as far as the window: then `ask.decision` is all.
   bool ask(const NicContext& nic, Qp& qp, PsnAsk& ask);
   /// What was asked, or a SACK that is to be read, is offered to the RTL.
@@ -101,6 +106,7 @@ class PsnTrackerRtlPath : public RtlPath {
 
   static constexpr std::uint32_t kReads = 8;
 
+  bool is_joined_;
   std::unique_ptr<PsnTrackerEngine> engine_;
   Pins pins_;
   Fifo<SackRead> reads_;

@@ -76,6 +76,7 @@ struct SprayItem {
   EvIndex ev = kNoEv;          ///< update, not by value
   Ev value = 0;                ///< update, by value
   std::uint32_t argument = 0;  ///< port_status: planes, a bit each; open: EVs in use; deny, allow: the EV
+  bool goes = false;           ///< select: the packet goes on with the path that was found
 };
 
 /// Of an operation: the part that is of its kind.

@@ -32,7 +32,6 @@ struct SprayAsk : SprayItem {
   SprayUpdate changed;
   Psn psn = 0;
   RtlCycles systemc;
-  bool goes = false;  ///< the packet goes on with the answer
 };
 
 class SpraySchedulerRtlPath : public RtlPath {

@@ -27,6 +27,7 @@ struct EncapReply {
 struct EncapItem {
   Srv6EncapInput input;
   std::vector<std::byte> inner;
+  bool takes_path = false;  ///< a data packet: joined with spray_scheduler, its plane and uplink come from there
 };
 
 /// By pins, the reply has no cycles, and the headers come with the first beat.

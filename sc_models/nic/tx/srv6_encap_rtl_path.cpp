@@ -90,6 +90,7 @@ EncapReply Srv6EncapRtlPath::run(const NicContext& nic, const Packet& packet, co
 void Srv6EncapRtlPath::offer(const NicContext& nic, Packet& packet, const Srv6EncapInput& input, RtlCycles systemc) {
   PinItem item{{input, {}}, &packet, PacketName(packet), 0, systemc};
   item.icrc = encode(nic, packet, input.icrc, item.inner);
+  item.takes_path = is_data(packet.opcode);
   pins_.offer(std::move(item));
 }
 

@@ -1,25 +1,17 @@
 // Drives a Verilated ack_coalescer_flat event by event. Included only where a Verilated class is at hand.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <deque>
 
-#include "cosim/ack_coalescer/ports.h"
+#include "cosim/ack_coalescer/events_inside.h"
 #include "cosim/ack_coalescer/rtl.h"
+#include "cosim/ack_coalescer/transfers.h"
 #include "cosim/clocked_model.h"
-#include "cosim/mrc_pkg.h"
 #include "cosim/resident_contexts.h"
 #include "cosim/trace.h"
 #include "nic/control/ack_coalescer_engine.h"
 
 namespace mrc {
-
-static_assert(rtl::is_sack_event<SackEvent>(2) && rtl::SackCauses{.bytes = 1}.word() == kSackByBytes &&
-              rtl::SackCauses{.ack_request = 1}.word() == kSackByAckRequest &&
-              rtl::SackCauses{.ce = 1}.word() == kSackByCe &&
-              rtl::SackCauses{.retransmission = 1}.word() == kSackByRetransmission &&
-              rtl::SackCauses{.asked_for = 1}.word() == kSackAskedFor);
 
 /// One event at a time, until its SACK is on the wires, or for as long as the contract lets a SACK take: then there is
 /// none.
@@ -28,7 +20,7 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
  public:
   AckCoalescerAdapter(std::uint32_t threshold_bytes, std::uint32_t min_add_bytes, const cosim::TraceRecorder& recorder,
                       std::uint32_t sack_cycles)
-      : recorder_(recorder), sack_cycles_(sack_cycles), contexts_(kAckCoalescerSlots, 0) {
+      : recorder_(recorder), sack_cycles_(sack_cycles), contexts_(kAckCoalescerSlots, 0), inside_(sack_cycles) {
     set_pin(model_->threshold_bytes_i, threshold_bytes);
     set_pin(model_->min_add_bytes_i, min_add_bytes);
     recorder_.set("threshold_bytes", threshold_bytes);
@@ -45,7 +37,7 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
     reply.occupied_cycles = run(evt_of(qp, question));
     if (model_->sack_valid_o == 0) return reply;
     reply.latency_cycles = latency_cycles_;
-    reply.sack = sack_of(ack_coalescer_ports::Sack::take(model_.pins()));
+    reply.sack = to_sack(ack_coalescer_ports::Sack::take(model_.pins()));
     return reply;
   }
   std::uint64_t cycles() const override { return model_.cycles(); }
@@ -56,7 +48,7 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
     const bool drives = offered != nullptr && !waits;
     if (drives) (move != nullptr ? evt_of(*move) : evt_of(offered->qp, offered->question)).put(model_.pins());
     const bool valid = model_->sack_valid_o != 0;
-    const bool stored = valid && ack_coalescer_ports::Sack::take(model_.pins()).causes == kStored;
+    const bool stored = valid && ack_coalescer_ports::Sack::take(model_.pins()).causes == kSackStored;
     model_->evt_valid_i = drives ? 1 : 0;
     model_->sack_ready_i = takes || stored ? 1 : 0;
     model_.low();
@@ -64,8 +56,9 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
     PinCycle pins = single_transfers(ready && move == nullptr, drives, valid && !stored, takes);
     if (!pins.out_waits) answer_inside(valid, stored, pins);
     if (drives && ready) {
-      inside_.push_back({move != nullptr ? move->slot : contexts_.slot_of(offered->qp), offered->question.trigger.psn,
-                         0, move != nullptr});
+      inside_.taken({.slot = move != nullptr ? move->slot : contexts_.slot_of(offered->qp),
+                     .psn = offered->question.trigger.psn,
+                     .moves = move != nullptr});
       if (move != nullptr) contexts_.moved();
     }
     model_.high();
@@ -75,38 +68,16 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
 
  private:
   using Contexts = ResidentContexts<std::uint64_t>;
-  static constexpr std::uint64_t kStored = rtl::SackCauses{.stored = 1}.word();
-
-  struct Inside {
-    std::uint32_t slot;
-    Psn psn;
-    std::uint32_t cycles;  ///< since it was taken, but for those in which a SACK waited
-    bool moves;            ///< a context: nobody waits for its answer
-  };
-
-  /// A SACK answers the first event inside with its slot and PSN, or the oldest where there is none; what is before
-  /// that has no SACK, nor what has been inside for as long as a SACK may take.
   void answer_inside(bool valid, bool stored, PinCycle& pins) {
-    for (Inside& event : inside_) ++event.cycles;
-    auto end =
-        std::find_if(inside_.begin(), inside_.end(), [&](const Inside& event) { return event.cycles < sack_cycles_; });
-    if (valid) {
-      const auto sack = ack_coalescer_ports::Sack::take(model_.pins());
-      if (stored) {
-        contexts_.stored(sack.counter_bytes);
-      } else {
-        answer_ = sack_of(sack);
-        pins.first_out = pins.last_out = true;
-      }
-      end = std::find_if(inside_.begin(), inside_.end(), [&](const Inside& event) {
-        return event.slot == sack.slot && event.moves == stored && (stored || event.psn == answer_.trigger.psn);
-      });
-      if (end == inside_.end()) end = inside_.begin();
+    const auto sack = ack_coalescer_ports::Sack::take(model_.pins());
+    pins.unanswered = inside_.answered(valid ? &sack : nullptr, stored);
+    if (!valid) return;
+    if (stored) {
+      contexts_.stored(sack.counter_bytes);
+    } else {
+      answer_ = to_sack(sack);
+      pins.first_out = pins.last_out = true;
     }
-    pins.unanswered = static_cast<std::uint32_t>(
-        std::count_if(inside_.begin(), end, [](const Inside& event) { return !event.moves; }));
-    if (valid && end != inside_.end()) ++end;
-    inside_.erase(inside_.begin(), end);
   }
   ack_coalescer_ports::Evt evt_of(const Contexts::Move& move) const {
     const rtl::SackEvent event = move.store ? rtl::SackEvent::store : rtl::SackEvent::load;
@@ -115,18 +86,7 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
             .counter_bytes = move.store ? 0 : contexts_.row()};
   }
   ack_coalescer_ports::Evt evt_of(std::uint32_t qp, const SackQuestion& question) const {
-    const SackTrigger& trigger = question.trigger;
-    return {.event = static_cast<std::uint64_t>(question.event),
-            .slot = contexts_.slot_of(qp),
-            .payload_bytes = question.payload_bytes,
-            .retransmission = question.retransmission,
-            .psn = trigger.psn,
-            .ev = trigger.ev,
-            .tx_timestamp = trigger.tx_timestamp,
-            .probe_id = trigger.probe_id,
-            .ce = trigger.ce,
-            .ack_request = trigger.ack_request,
-            .probe = trigger.probe};
+    return to_evt(question, contexts_.slot_of(qp));
   }
 
   static constexpr std::uint64_t kMostCycles = 1'000;
@@ -145,17 +105,6 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
     sack_seen_ = model_->sack_valid_o != 0;
     return static_cast<std::uint32_t>(offered);
   }
-  static SackOwed sack_of(const ack_coalescer_ports::Sack& sack) {
-    return {.causes = static_cast<std::uint8_t>(sack.causes),
-            .counter_bytes = static_cast<std::uint32_t>(sack.counter_bytes),
-            .trigger = {.psn = static_cast<Psn>(sack.psn),
-                        .ev = static_cast<Ev>(sack.ev),
-                        .tx_timestamp = static_cast<std::uint16_t>(sack.tx_timestamp),
-                        .probe_id = static_cast<std::uint16_t>(sack.probe_id),
-                        .ce = sack.ce != 0,
-                        .ack_request = sack.ack_request != 0,
-                        .probe = sack.probe != 0}};
-  }
 
   ClockedModel<Model> model_;
   cosim::TraceRecorder recorder_;
@@ -164,7 +113,7 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
   bool sack_seen_ = false;
   Contexts contexts_;
   // By pins:
-  std::deque<Inside> inside_;
+  EventsInside inside_;
   SackOwed answer_;
 };
 

@@ -1,4 +1,7 @@
+#include <utility>
+
 #include "cosim/ack_coalescer/rtl.h"
+#include "cosim/joined_rtl.h"
 #include "cosim/rtl_block.h"
 
 namespace mrc {
@@ -6,6 +9,11 @@ namespace {
 
 void add_ack_coalescer(const RtlSelection& selection, const ScenarioConfig& scenario,
                        const cosim::TraceRecorder& recorder, NicRtl& rtl) {
+  if (!selection.joined.empty()) {
+    rtl.ack_coalescer = std::make_unique<AckCoalescerRtlPath>(
+        selection.mode, selection.timing, std::move(nic_rx_engines(selection, scenario, rtl).ack_coalescer));
+    return;
+  }
   const ProtocolConfig& protocol = scenario.protocol;
   const auto make = load_rtl<decltype(make_ack_coalescer_rtl)>(RtlModuleKind::rtl, "ack_coalescer");
   rtl.ack_coalescer =

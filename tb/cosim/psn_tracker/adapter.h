@@ -5,16 +5,13 @@
 #include <type_traits>
 
 #include "cosim/clocked_model.h"
-#include "cosim/mrc_pkg.h"
-#include "cosim/psn_tracker/ports.h"
 #include "cosim/psn_tracker/rtl.h"
+#include "cosim/psn_tracker/transfers.h"
 #include "cosim/resident_contexts.h"
 #include "cosim/trace.h"
 #include "nic/rx/psn_tracker_engine.h"
 
 namespace mrc {
-
-static_assert(rtl::is_psn_op<PsnOp>() && rtl::is_psn_outcome<PsnOutcome>() && rtl::is_nack_reason<NackReason>());
 
 /// Clocked while a request is under way and not otherwise.
 template <typename Model>
@@ -35,7 +32,7 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
     contexts_.make_resident(
         request.qp, [&](const auto& move) { run_offered(put(move)); }, [&] { return context_out(); });
     run_offered(put(request));
-    return reply_of(Rsp::take(model_.pins()));
+    return to_reply(Rsp::take(model_.pins()));
   }
   std::uint32_t banks_in_use() const override { return model_->banks_in_use_o; }
   std::uint32_t latency_cycles() const override { return latency_cycles_; }
@@ -53,7 +50,7 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
     const bool ready = model_->req_ready_o != 0;
     PinCycle pins = single_transfers(ready && move == nullptr, drives, valid && !moved, takes);
     pins.first_out = pins.last_out = valid && !moved && takes;
-    if (pins.last_out) answer_ = reply_of(Rsp::take(model_.pins()));
+    if (pins.last_out) answer_ = to_reply(Rsp::take(model_.pins()));
     if (pins.last_out || moved) inside_.answered([&] { return context_out(); });
     if (drives && ready) inside_.taken(move);
     model_.high();
@@ -88,41 +85,11 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
     return req;
   }
   Req put(const PsnRequest& request) {
-    const Req req = req_of(request);
+    const Req req = to_req(request, contexts_.slot_of(request.qp));
     req.put(model_.pins());
     return req;
   }
   Row context_out() const { return row_of(model_->rsp_context_o); }
-  Req req_of(const PsnRequest& r) const {
-    return {.op = static_cast<std::uint64_t>(r.op),
-            .slot = contexts_.slot_of(r.qp),
-            .psn = r.psn,
-            .ends_message = r.ends_message,
-            .allowed = r.conditions.allowed,
-            .packet_buffer = r.conditions.packet_buffer,
-            .other_resource = r.conditions.other_resource,
-            .receive = r.conditions.receive,
-            .ce = r.ce,
-            .ack_request = r.ack_request,
-            .probe = r.probe,
-            .probe_id = r.probe_id};
-  }
-  static PsnReply reply_of(const Rsp& rsp) {
-    return {.verdict = {.outcome = static_cast<PsnOutcome>(rsp.outcome),
-                        .nack = static_cast<NackReason>(rsp.nack),
-                        .place = rsp.place != 0,
-                        .duplicate = rsp.duplicate != 0,
-                        .repeat_ack = rsp.repeat_ack != 0},
-            .closes = static_cast<std::uint16_t>(rsp.closes),
-            .cack = static_cast<Psn>(rsp.cack),
-            .highest = static_cast<Psn>(rsp.highest),
-            .ooo_count = static_cast<std::uint16_t>(rsp.ooo_count),
-            .sack_offset = static_cast<std::int16_t>(rsp.sack_offset),
-            .ack_psn_offset = static_cast<std::int16_t>(rsp.ack_psn_offset),
-            .sack_bitmap = rsp.sack_bitmap,
-            .mpr = static_cast<std::uint8_t>(rsp.mpr)};
-  }
-
   ClockedModel<Model> model_;
   cosim::TraceRecorder recorder_;
   Contexts contexts_;

@@ -1,3 +1,6 @@
+#include <utility>
+
+#include "cosim/joined_rtl.h"
 #include "cosim/psn_tracker/rtl.h"
 #include "cosim/rtl_block.h"
 
@@ -6,6 +9,11 @@ namespace {
 
 void add_psn_tracker(const RtlSelection& selection, const ScenarioConfig& scenario,
                      const cosim::TraceRecorder& recorder, NicRtl& rtl) {
+  if (!selection.joined.empty()) {
+    rtl.psn_tracker = std::make_unique<PsnTrackerRtlPath>(
+        selection.mode, selection.timing, std::move(nic_rx_engines(selection, scenario, rtl).psn_tracker), true);
+    return;
+  }
   const PsnTrackerSizes sizes{kPsnTrackerRtl.slots, scenario.node(selection.node).nic.psn_tracker.bitmap_banks,
                               scenario.protocol.mpr_units};
   const PsnTrackerSettings settings{scenario.protocol.out_of_window, scenario.protocol.dynamic_mpr};

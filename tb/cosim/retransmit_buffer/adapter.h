@@ -6,6 +6,8 @@
 #include <type_traits>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "cosim/clocked_model.h"
 #include "cosim/mrc_pkg.h"
 #include "cosim/resident_contexts.h"
@@ -19,16 +21,17 @@ namespace mrc {
 static_assert(rtl::is_retransmit_op<RetransmitOp>(2));
 
 /// Clocked from the command to its response and not otherwise; events and responses are taken at once.
-template <typename Model>
+template <typename Model, typename Clocked = ClockedModel<Model>>
 class RetransmitBufferAdapter : public RetransmitBufferEngine {
  public:
-  explicit RetransmitBufferAdapter(const cosim::TraceRecorder& recorder = {})
-      : recorder_(recorder), contexts_(kRetransmitBufferSizes.slots) {
-    model_->evt_ready_i = 1;
-    model_->rsp_ready_i = 1;
+  template <typename... Shared>
+  explicit RetransmitBufferAdapter(const cosim::TraceRecorder& recorder = {}, Shared&&... shared)
+      : model_(std::forward<Shared>(shared)...), recorder_(recorder), contexts_(kRetransmitBufferSizes.slots) {
+    take_all();
     model_.reset();
     until_ready();  // memories are cleared
     model_.restart_count();
+    model_.on_rest([this] { model_->cmd_valid_i = model_->rsp_ready_i = model_->evt_ready_i = 0; });
   }
 
   const RetransmitReply& run(const RetransmitCommand& command) override {
@@ -41,15 +44,22 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
   std::uint64_t cycles() const override { return model_.cycles(); }
   std::uint64_t last_cycles() const override { return last_cycles_; }
 
+  void begin_cycle(std::uint64_t cycle) override {
+    if (std::exchange(response_left_, false)) {
+      model_->cmd_valid_i = 0;
+      take_all();
+      model_.clock();
+    }
+    model_.begin_cycle(cycle);
+  }
   PinCycle clock(const RetransmitCommand* offered, const RetransmitCommand* oldest, bool takes) override {
-    model_->cmd_valid_i = 0;
-    if (std::exchange(response_left_, false)) model_.clock();
     if (std::exchange(answered_, false)) reply_.events.clear();
     const auto* move = offered == nullptr ? nullptr : contexts_.next(offered->qp);
     const bool drives = offered != nullptr && (move == nullptr || !contexts_.waits_for_row());
     if (drives) move != nullptr ? put(*move) : put(*offered);
     const bool moves = inside_.next_is_of_move();
     model_->cmd_valid_i = drives ? 1 : 0;
+    model_->evt_ready_i = 1;
     model_->rsp_ready_i = takes || moves ? 1 : 0;
     model_.low();
     const bool valid = model_->rsp_valid_o != 0;
@@ -63,13 +73,17 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
       answered_ = true;
     }
     if (pins.last_out || moved) inside_.answered([&] { return context_out(); });
-    if (drives && ready) inside_.taken(move);
+    if (drives && ready) {
+      if (move == nullptr) check_path(*offered);
+      inside_.taken(move);
+    }
     model_.high();
     return pins;
   }
   const RetransmitReply& answer() const override { return reply_; }
 
  private:
+  void take_all() { model_->rsp_ready_i = model_->evt_ready_i = 1; }
   /// Clocks until a command would be taken with the next edge.
   void until_ready() {
     for (std::uint64_t waited = 0;; ++waited) {
@@ -92,6 +106,7 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
     if (recorder_.records()) recorder_.add(Cmd::kPort, with_context(cmd.transfer(), model_->cmd_context_i));
     const std::uint64_t begin = model_.cycles();
     reply_.events.clear();
+    take_all();
     // The response of the command before is taken with this command's first cycle.
     until_ready();
     model_->cmd_valid_i = 1;
@@ -121,6 +136,14 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
     return cmd;
   }
   Row context_out() const { return row_of(model_->rsp_context_o); }
+  /// Joined with spray_scheduler: the EV that the packet is marked with is the one that it was given.
+  void check_path(const RetransmitCommand& command) const {
+    if constexpr (requires { model_->cmd_path_ev_o; }) {
+      if (command.op != RetransmitOp::sent || model_->cmd_path_ev_o == command.ev) return;
+      throw RtlError(fmt::format("nic_tx RTL marks PSN {} as sent on EV {} of the profile: expected {}", command.psn,
+                                 model_->cmd_path_ev_o, command.ev));
+    }
+  }
 
   static RetransmitEvent event_of(const Evt& evt) {
     return {.psn = static_cast<Psn>(evt.psn),
@@ -150,7 +173,7 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
     reply_.free = static_cast<std::uint32_t>(rsp.free);
   }
 
-  ClockedModel<Model> model_;
+  Clocked model_;
   cosim::TraceRecorder recorder_;
   Contexts contexts_;
   RetransmitReply reply_;

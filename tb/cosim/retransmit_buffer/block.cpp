@@ -1,3 +1,6 @@
+#include <utility>
+
+#include "cosim/joined_rtl.h"
 #include "cosim/retransmit_buffer/rtl.h"
 #include "cosim/rtl_block.h"
 #include "engine/clock_domain.h"
@@ -8,10 +11,14 @@ namespace {
 void add_retransmit_buffer(const RtlSelection& selection, const ScenarioConfig& scenario,
                            const cosim::TraceRecorder& recorder, NicRtl& rtl) {
   const NicConfig& nic = scenario.node(selection.node).nic;
-  const auto make = load_rtl<decltype(make_retransmit_buffer_rtl)>(RtlModuleKind::rtl, "retransmit_buffer");
+  const auto make_alone = [&] {
+    const auto make = load_rtl<decltype(make_retransmit_buffer_rtl)>(RtlModuleKind::rtl, "retransmit_buffer");
+    return make(scenario, selection.node, recorder);
+  };
   rtl.retransmit_buffer = std::make_unique<RetransmitBufferRtlPath>(
-      selection.mode, selection.timing, make(scenario, selection.node, recorder), kRetransmitBufferSizes,
-      selection.node, ClockDomain(nic.core_clock_ghz).period_ps(), nic);
+      selection.mode, selection.timing,
+      selection.joined.empty() ? make_alone() : std::move(nic_tx_engines(selection, scenario, rtl).retransmit_buffer),
+      kRetransmitBufferSizes, selection.node, ClockDomain(nic.core_clock_ghz).period_ps(), nic);
 }
 
 }  // namespace

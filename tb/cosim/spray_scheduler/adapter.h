@@ -18,18 +18,24 @@ namespace mrc {
 /// idle block, clocked until its answer is taken, and the block is not clocked until the next, but for orders in
 /// idle(). The cycles of a selection are those that it has when packets come one behind the other. Throws
 /// std::runtime_error where the block does not answer.
-template <typename Model, std::uint32_t kTables, std::uint32_t kEvs, std::uint32_t kPlanes>
+template <typename Model, std::uint32_t kTables, std::uint32_t kEvs, std::uint32_t kPlanes,
+          typename Clocked = ClockedModel<Model>>
 class SpraySchedulerAdapter : public SpraySchedulerEngine {
  public:
   /// `beyond_interval`: cycles by which the answer to a selection is later than the next selection may be taken.
-  explicit SpraySchedulerAdapter(const cosim::TraceRecorder& recorder = {}, std::uint32_t beyond_interval = 2)
-      : recorder_(recorder), beyond_interval_(beyond_interval) {
-    model_->rsp_ready_i = 1;
-    model_->done_ready_i = 1;
-    model_->csr_rready_i = 1;
+  template <typename... Shared>
+  explicit SpraySchedulerAdapter(const cosim::TraceRecorder& recorder = {}, std::uint32_t beyond_interval = 2,
+                                 Shared&&... shared)
+      : model_(std::forward<Shared>(shared)...), recorder_(recorder), beyond_interval_(beyond_interval) {
+    take_all();
     model_.reset();
     model_.clock();
     model_.restart_count();
+    model_.on_rest([this] {
+      model_->sel_valid_i = model_->upd_valid_i = model_->csr_valid_i = 0;
+      model_->credit_valid_i = model_->order_valid_i = 0;
+      model_->rsp_ready_i = model_->done_ready_i = model_->csr_rready_i = 0;
+    });
   }
 
   SpraySizes sizes() const override { return {kTables, kEvs, kPlanes}; }
@@ -104,14 +110,21 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   }
   std::uint64_t cycles() const override { return model_.cycles(); }
 
+  void begin_cycle(std::uint64_t number) override {
+    if (std::exchange(answer_left_, false)) {
+      take_all();
+      cycle();
+    }
+    model_.begin_cycle(number);
+  }
   /// Answers come in the order of the operations, each at the port of its kind: the others wait.
   PinCycle clock(const SprayItem* offered, const SprayItem* oldest, bool takes) override {
-    if (std::exchange(answer_left_, false)) cycle();
     offer_by_pins(offered);
     const SprayItem::Kind kind = oldest == nullptr ? SprayItem::Kind::select : oldest->kind;
     model_->rsp_ready_i = takes && kind == SprayItem::Kind::select;
     model_->done_ready_i = takes && kind == SprayItem::Kind::update;
     model_->csr_rready_i = takes && is_control(kind);
+    if constexpr (requires { model_->rsp_goes_i; }) model_->rsp_goes_i = oldest != nullptr && oldest->goes;
     const bool places = offer_order();
     model_.low();
     const bool placed = places && model_->order_ready_o != 0;
@@ -125,11 +138,27 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     if (pins.last_out && kind == SprayItem::Kind::update) answer_.update = update_of(Done::take(model_.pins()));
     credit_taken_ |= model_->credit_valid_i != 0 && model_->credit_ready_o != 0;
     model_.high();
-    if (placed) order_ = order_.subspan(1);
+    if (placed) order_placed();
     if (pins.taken) credit_taken_ = false;
     return pins;
   }
   const SprayAnswer& answer() const override { return answer_; }
+
+ protected:
+  /// The next EV of an order that the block asks for is at its port.
+  bool offer_order() {
+    order_offered_ = true;
+    const bool wanted = model_->order_request_o != 0 && orders_;
+    if (wanted && order_.empty()) order_ = orders_(model_->order_slot_o);
+    model_->order_valid_i = wanted ? 1 : 0;
+    if (wanted) set_pin(model_->order_ev_i, order_.front());
+    return wanted;
+  }
+  /// It was taken.
+  void order_placed() { order_ = order_.subspan(1); }
+
+  Clocked model_;
+  bool order_offered_ = false;  ///< or there was none to offer, since somebody reset this
 
  private:
   using Credit = spray_scheduler_ports::Credit;
@@ -191,14 +220,6 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     for (std::size_t word = 0; word < credit_.size(); ++word) model_->credit_bytes_i[word] = credit_[word];
   }
 
-  /// The next EV of an order that the block asks for is at its port.
-  bool offer_order() {
-    const bool wanted = model_->order_request_o != 0 && orders_;
-    if (wanted && order_.empty()) order_ = orders_(model_->order_slot_o);
-    model_->order_valid_i = wanted ? 1 : 0;
-    if (wanted) set_pin(model_->order_ev_i, order_.front());
-    return wanted;
-  }
   /// By pins: the operation is at the port of its kind. A packet waits until the room that comes back with it counts.
   void offer_by_pins(const SprayItem* item) {
     model_->sel_valid_i = model_->upd_valid_i = model_->csr_valid_i = model_->credit_valid_i = 0;
@@ -223,6 +244,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     if (item != nullptr && is_control(item->kind)) return model_->csr_ready_o != 0;
     return model_->sel_ready_o != 0;
   }
+  void take_all() { model_->rsp_ready_i = model_->done_ready_i = model_->csr_rready_i = 1; }
   void cycle() {
     const bool wanted = offer_order();
     model_.low();
@@ -232,7 +254,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     const bool update = model_->upd_ready_o != 0;
     const bool control = model_->csr_ready_o != 0;
     model_.high();
-    if (placed) order_ = order_.subspan(1);
+    if (placed) order_placed();
     if (credit) model_->credit_valid_i = 0;
     if (select) model_->sel_valid_i = 0;
     if (update) model_->upd_valid_i = 0;
@@ -240,7 +262,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   }
   /// Until the block has taken what is offered. Room that was returned before counts for a packet.
   void offer() {
-    model_->rsp_ready_i = model_->done_ready_i = model_->csr_rready_i = 1;
+    take_all();
     const auto taken = [&] {
       return model_->credit_valid_i == 0 && model_->sel_valid_i == 0 && model_->upd_valid_i == 0 &&
              model_->csr_valid_i == 0;
@@ -284,7 +306,6 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     return model_->csr_rdata_o;
   }
 
-  ClockedModel<Model> model_;
   cosim::TraceRecorder recorder_;
   std::uint32_t beyond_interval_;
   OrderSource orders_;

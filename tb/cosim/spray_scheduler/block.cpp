@@ -1,3 +1,7 @@
+#include <memory>
+#include <utility>
+
+#include "cosim/joined_rtl.h"
 #include "cosim/rtl_block.h"
 #include "cosim/spray_scheduler/ports.h"
 #include "cosim/spray_scheduler/rtl.h"
@@ -10,6 +14,18 @@ void add_spray_scheduler(const RtlSelection& selection, const ScenarioConfig& sc
   const NicConfig& nic = scenario.node(selection.node).nic;
   if (nic.spray_scheduler.order_buffers != 2) {
     throw std::invalid_argument("nic.spray_scheduler.order_buffers = 1: RTL of spray_scheduler is built for 2");
+  }
+  if (!selection.joined.empty()) {
+    // The block is made before the tables are known.
+    const auto engine = std::make_shared<std::unique_ptr<SpraySchedulerEngine>>(
+        std::move(nic_tx_engines(selection, scenario, rtl).spray_scheduler));
+    check_spray_sizes({1, scenario.protocol.ev_count, nic.ports}, (*engine)->sizes());
+    rtl.spray_scheduler =
+        std::make_unique<SpraySchedulerRtlPath>(selection.mode, selection.timing, [engine](const SpraySizes& sizes) {
+          check_spray_sizes(sizes, (*engine)->sizes());
+          return std::move(*engine);
+        });
+    return;
   }
   const auto make = load_rtl<decltype(make_spray_scheduler_rtl)>(RtlModuleKind::rtl, "spray_scheduler");
   // How many tables there are is known when the QPs are; the rest is checked now.

@@ -23,15 +23,18 @@ namespace mrc {
 /// first beat is in. Two packets inside at once are seen by pins, and by the bench. Throws std::invalid_argument for a
 /// packet without bytes, which the block cannot express, and RtlError where the block never ends a packet or
 /// counts more bytes than a beat has.
-template <typename Model, std::size_t kBytes>
+template <typename Model, std::size_t kBytes, typename Clocked = ClockedModel<Model>>
 class Srv6EncapAdapter : public Srv6EncapEngine {
  public:
-  explicit Srv6EncapAdapter(const cosim::TraceRecorder& recorder = {}) : recorder_(recorder) {
+  template <typename... Shared>
+  explicit Srv6EncapAdapter(const cosim::TraceRecorder& recorder = {}, Shared&&... shared)
+      : model_(std::forward<Shared>(shared)...), recorder_(recorder) {
     recorder_.set("beat_bytes", kBytes);
     model_->out_ready_i = 1;
     model_.reset();
     model_.clock();
     model_.restart_count();
+    model_.on_rest([this] { model_->in_valid_i = model_->out_ready_i = 0; });
   }
 
   EncapReply encapsulate(const Srv6EncapInput& input, std::span<const std::byte> inner_packet,
@@ -84,6 +87,7 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
   }
   std::uint64_t cycles() const override { return model_.cycles(); }
 
+  void begin_cycle(std::uint64_t cycle) override { model_.begin_cycle(cycle); }
   PinCycle clock(const EncapItem* offered, const EncapItem* oldest, bool takes) override {
     PinCycle pins;
     const std::size_t count = offered == nullptr ? 0 : put_next_beat(*offered);
@@ -126,6 +130,10 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     if (item.inner.empty()) throw std::invalid_argument("srv6_encap RTL: inner packet without bytes");
     const std::size_t count = std::min(kBytes, item.inner.size() - sent_);
     In in = srv6_encap_in(item.input);
+    if constexpr (requires { model_->in_takes_path_i; }) {
+      model_->in_takes_path_i = item.takes_path ? 1 : 0;
+      if (item.takes_path) in.plane = in.uplink = 0;
+    }
     put_beat(in, std::span(item.inner).subspan(sent_, count), sent_ == 0, sent_ + count == item.inner.size());
     return count;
   }
@@ -160,7 +168,7 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     }
   }
 
-  ClockedModel<Model> model_;
+  Clocked model_;
   cosim::TraceRecorder recorder_;
   std::vector<std::byte> received_;
   std::size_t header_bytes_ = 0;

@@ -1,0 +1,151 @@
+// A Verilated model that has several blocks, whose engines clock it together: in each cycle those that have something
+// to do set their inputs and look at their outputs, one after the other, and the rising edge comes when the first of
+// them begins another cycle. No output may depend within the cycle on an input of another engine. Included only where a
+// Verilated class is at hand.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cosim/clocked_model.h"
+
+namespace mrc {
+
+template <typename Model>
+class SharedModel {
+ public:
+  /// What an engine does in cycles of which it knows nothing.
+  struct Engine {
+    std::function<void()> rest;         ///< its inputs offer and take nothing
+    std::function<void()> before_edge;  ///< may be empty, as the next
+    std::function<void()> after_edge;
+    std::function<bool()> wants_cycle;  ///< in which nobody takes part; may be empty: never
+  };
+
+  ClockedModel<Model>& clocked() { return model_; }
+  std::size_t add() {
+    engines_.emplace_back();
+    return engines_.size() - 1;
+  }
+  Engine& engine(std::size_t number) { return engines_[number]; }
+
+  /// An engine takes part in cycle number `cycle`.
+  void begin_cycle(std::uint64_t cycle) {
+    if (open_ && cycle != cycle_) edge();
+    if (!open_) {
+      rest_all_but(engines_.size());
+      make_up_for(cycle);
+    }
+    cycle_ = cycle;
+  }
+  /// The edge of a cycle that was left open.
+  void settle() {
+    if (!open_) return;
+    edge();
+    rest_all_but(engines_.size());
+  }
+  /// The engine is ready for the edge, which waits for the others.
+  void leave_open() { open_ = true; }
+  /// The edge, in which only `number` has anything to do, and who has left the cycle open before.
+  void edge_of(std::size_t number) {
+    edge();
+    rest_all_but(number);
+  }
+
+ private:
+  /// Nothing was inside in the cycles since the last one that anybody took part in: they are made as far as somebody
+  /// wants them.
+  void make_up_for(std::uint64_t cycle) {
+    const auto wanted = [&] {
+      return std::ranges::any_of(engines_, [](const Engine& e) { return e.wants_cycle && e.wants_cycle(); });
+    };
+    for (std::uint64_t missed = cycle_ + 1; missed < cycle && wanted(); ++missed) {
+      model_.low();
+      edge();
+    }
+  }
+  void edge() {
+    for (const Engine& engine : engines_) {
+      if (engine.before_edge) engine.before_edge();
+    }
+    model_.high();
+    open_ = false;
+    for (const Engine& engine : engines_) {
+      if (engine.after_edge) engine.after_edge();
+    }
+  }
+  void rest_all_but(std::size_t number) {
+    for (std::size_t i = 0; i < engines_.size(); ++i) {
+      if (i != number && engines_[i].rest) engines_[i].rest();
+    }
+  }
+
+  ClockedModel<Model> model_;
+  std::vector<Engine> engines_;
+  std::uint64_t cycle_ = 0;
+  bool open_ = false;
+};
+
+/// An engine's share of the clock, in the place of ClockedModel. `Pins`: as it names them.
+template <typename Model, typename Pins = Model>
+class SharedClock {
+ public:
+  explicit SharedClock(std::shared_ptr<SharedModel<Model>> shared)
+      : shared_(std::move(shared)), pins_(shared_->clocked().pins()), number_(shared_->add()) {}
+
+  Pins* operator->() { return &pins_; }
+  const Pins* operator->() const { return &pins_; }
+  Pins& pins() { return pins_; }
+  const Pins& pins() const { return pins_; }
+
+  void begin_cycle(std::uint64_t cycle) {
+    shared_->begin_cycle(cycle);
+    by_pins_ = true;
+  }
+  /// What was begun by pins is done, before something else is.
+  void settle() { shared_->settle(); }
+  void low() { shared_->clocked().low(); }
+  void high() {
+    if (std::exchange(by_pins_, false)) {
+      shared_->leave_open();
+    } else {
+      shared_->edge_of(number_);
+    }
+  }
+  void clock() {
+    low();
+    high();
+  }
+  template <typename Rest>
+  void on_rest(const Rest& rest) {
+    shared_->engine(number_).rest = rest;
+  }
+  /// In each cycle, whoever has made it.
+  void on_edge(std::function<void()> before, std::function<void()> after = {}) {
+    shared_->engine(number_).before_edge = std::move(before);
+    shared_->engine(number_).after_edge = std::move(after);
+  }
+  /// Asked for each cycle in which no engine takes part.
+  void on_idle(std::function<bool()> wants_cycle) { shared_->engine(number_).wants_cycle = std::move(wants_cycle); }
+  /// Whoever has made the model has done so.
+  void reset() {}
+  void restart_count() {}
+  std::uint64_t cycles() const { return shared_->clocked().cycles(); }
+
+ private:
+  /// The model itself, or names for its pins.
+  using Kept = std::conditional_t<std::is_same_v<Pins, Model>, Model&, Pins>;
+
+  std::shared_ptr<SharedModel<Model>> shared_;
+  Kept pins_;
+  std::size_t number_;
+  bool by_pins_ = false;
+};
+
+}  // namespace mrc
