@@ -467,7 +467,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
           "and its handshakes set the pace (docs/rtl.md)")
       ->check(CLI::IsMember({"transaction", kByPins}));
   command.add_flag("--rtl-apart", options.rtl_apart,
-                   "with --rtl-timing pins: blocks in RTL that follow each other hand over to each other by queues of the model, and are "
+                   "with --rtl-timing pins: blocks in RTL that follow each other hand over to each other by queues of "
+                   "the model, and are "
                    "not joined in RTL");
   command.add_flag("--bins", options.bins,
                    "with --shadow: which bins of the blocks' functional coverage the run reaches (bins.json)");

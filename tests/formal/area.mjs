@@ -26,7 +26,7 @@ tee -o stat.json stat -json
 `);
   try {
     execFileSync(yosys, ['area.ys', ...files], { cwd: folder, maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'pipe'] });
-    const netlist = JSON.parse(readFileSync(join(folder, 'memories.json'), 'utf8')).modules[block];
+    const netlist = JSON.parse(readFileSync(join(folder, 'memories.json'), 'utf8')).modules[top ?? block];
     const memories = Object.values(netlist.cells).filter((c) => c.type.startsWith('$mem')).map((c) => ({
       name: Buffer.from(c.parameters.MEMID).toString().replace(/^\\/, '').replace(/\.mem$/, '').split('.').slice(-2).join('.').replace(/\.u_ram$/, ''),
       words: parseInt(c.parameters.SIZE, 2),

@@ -64,9 +64,9 @@ TEST(JoinedRtl, OneBlockOfThemIsNotJoined) {
 }
 
 TEST(JoinedRtl, AnotherDatapathIsNotJoined) {
-  const ProcessResult run = run_process(
-      std::string("mrcsim run tb/scenarios/pair.toml --set traffic.rows=2 --set nic.datapath_bits=512") + kTransmit +
-      " --out %D/out");
+  const ProcessResult run =
+      run_process(std::string("mrcsim run tb/scenarios/pair.toml --set traffic.rows=2 --set nic.datapath_bits=512") +
+                  kTransmit + " --out %D/out");
   ASSERT_EQ(run.exit_code, 0) << run.err;
   EXPECT_EQ(run.out.find("RTL: nic_tx"), std::string::npos) << run.out;
   expect_no_mismatch(result_of());
