@@ -29,7 +29,11 @@ module nic_tx
   localparam int unsigned ContextWidth = 1 + 48 + 64 + 1 + 2 * IndexWidth + RecordsWidth + 24,
   localparam int unsigned BeatWidth    = $clog2(DataWidth / 8 + 1)
 ) (
+  // One clock: those of the blocks may be held while a block is empty and nothing is offered to it.
   input  logic                                  clk_i,
+  input  logic                                  spray_clk_i,
+  input  logic                                  retransmit_clk_i,
+  input  logic                                  encap_clk_i,
   input  logic                                  rst_ni,
 
   // spray_scheduler, port by port as in its data sheet.
@@ -212,6 +216,7 @@ module nic_tx
     .NumSlots(NumTables), .MaxEvs(MaxEvs), .NumPlanes(NumPlanes), .TimeWidth(TimeWidth), .CreditWidth(CreditWidth),
     .BytesWidth(BytesWidth), .OrderBuffers(OrderBuffers)
   ) u_spray_scheduler (
+    .clk_i      (spray_clk_i),
     .rsp_valid_o(spray_valid),
     .rsp_ready_i(spray_ready && rsp_ready_i),
     .*
@@ -220,6 +225,7 @@ module nic_tx
   retransmit_buffer #(
     .Qps(Qps), .NumSlots(NumSlots), .Records(Records), .Buckets(Buckets), .TimeWidth(TimeWidth)
   ) u_retransmit_buffer (
+    .clk_i            (retransmit_clk_i),
     .cmd_valid_i      (cmd_valid_i && cmd_free),
     .cmd_ready_o      (cmd_ready),
     .cmd_ev_i         (cmd_path_ev_o),
@@ -246,6 +252,7 @@ module nic_tx
   );
 
   srv6_encap #(.DataWidth(DataWidth)) u_srv6_encap (
+    .clk_i     (encap_clk_i),
     .in_valid_i(in_valid_i && in_free),
     .in_ready_o(in_ready),
     .in_meta_i (meta),

@@ -26,12 +26,26 @@ class SharedModel {
     std::function<void()> before_edge;  ///< may be empty, as the next
     std::function<void()> after_edge;
     std::function<bool()> wants_cycle;  ///< in which nobody takes part; may be empty: never
+    std::uint8_t* clock = nullptr;      ///< of its block; null: that of the model
+    bool takes_part = false;            ///< in this cycle: otherwise its clock is held
+    std::uint64_t cycles = 0;           ///< in which it took part
   };
 
   ClockedModel<Model>& clocked() { return model_; }
-  std::size_t add() {
-    engines_.emplace_back();
-    return engines_.size() - 1;
+  /// Engines that have the clock of the model, or one of their own for each block.
+  void add(std::size_t engines) { engines_.resize(engines); }
+  void add(const std::vector<std::uint8_t*>& clocks) {
+    add(clocks.size());
+    for (std::size_t i = 0; i < clocks.size(); ++i) engines_[i].clock = clocks[i];
+  }
+  void reset() {
+    model_->rst_ni = 0;
+    for (std::uint64_t cycle = 0; cycle < kMostResetCycles; ++cycle) {
+      low();
+      for (Engine& engine : engines_) engine.takes_part = true;
+      edge();
+    }
+    model_->rst_ni = 1;
   }
   Engine& engine(std::size_t number) { return engines_[number]; }
 
@@ -50,10 +64,20 @@ class SharedModel {
     edge();
     rest_all_but(engines_.size());
   }
+  void low() {
+    for (const Engine& engine : engines_) {
+      if (engine.clock != nullptr) *engine.clock = 0;
+    }
+    model_.low();
+  }
   /// The engine is ready for the edge, which waits for the others.
-  void leave_open() { open_ = true; }
+  void leave_open(std::size_t number) {
+    engines_[number].takes_part = true;
+    open_ = true;
+  }
   /// The edge, in which only `number` has anything to do, and who has left the cycle open before.
   void edge_of(std::size_t number) {
+    engines_[number].takes_part = true;
     edge();
     rest_all_but(number);
   }
@@ -66,13 +90,16 @@ class SharedModel {
       return std::ranges::any_of(engines_, [](const Engine& e) { return e.wants_cycle && e.wants_cycle(); });
     };
     for (std::uint64_t missed = cycle_ + 1; missed < cycle && wanted(); ++missed) {
-      model_.low();
+      low();
       edge();
     }
   }
   void edge() {
-    for (const Engine& engine : engines_) {
+    for (Engine& engine : engines_) {
       if (engine.before_edge) engine.before_edge();
+      if (engine.clock != nullptr && engine.takes_part) *engine.clock = 1;
+      engine.cycles += engine.takes_part ? 1 : 0;
+      engine.takes_part = false;
     }
     model_.high();
     open_ = false;
@@ -96,8 +123,9 @@ class SharedModel {
 template <typename Model, typename Pins = Model>
 class SharedClock {
  public:
-  explicit SharedClock(std::shared_ptr<SharedModel<Model>> shared)
-      : shared_(std::move(shared)), pins_(shared_->clocked().pins()), number_(shared_->add()) {}
+  /// Of engine `number`.
+  SharedClock(std::shared_ptr<SharedModel<Model>> shared, std::size_t number)
+      : shared_(std::move(shared)), pins_(shared_->clocked().pins()), number_(number) {}
 
   Pins* operator->() { return &pins_; }
   const Pins* operator->() const { return &pins_; }
@@ -110,10 +138,10 @@ class SharedClock {
   }
   /// What was begun by pins is done, before something else is.
   void settle() { shared_->settle(); }
-  void low() { shared_->clocked().low(); }
+  void low() { shared_->low(); }
   void high() {
     if (std::exchange(by_pins_, false)) {
-      shared_->leave_open();
+      shared_->leave_open(number_);
     } else {
       shared_->edge_of(number_);
     }
@@ -131,12 +159,14 @@ class SharedClock {
     shared_->engine(number_).before_edge = std::move(before);
     shared_->engine(number_).after_edge = std::move(after);
   }
+  /// To be called before the edge: the block has this cycle though its engine was not asked.
+  void take_part() { shared_->engine(number_).takes_part = true; }
   /// Asked for each cycle in which no engine takes part.
   void on_idle(std::function<bool()> wants_cycle) { shared_->engine(number_).wants_cycle = std::move(wants_cycle); }
   /// Whoever has made the model has done so.
   void reset() {}
-  void restart_count() {}
-  std::uint64_t cycles() const { return shared_->clocked().cycles(); }
+  void restart_count() { shared_->engine(number_).cycles = 0; }
+  std::uint64_t cycles() const { return shared_->engine(number_).cycles; }
 
  private:
   /// The model itself, or names for its pins.

@@ -27,9 +27,10 @@ template <typename Model>
 class JoinedPsnTracker : public PsnTrackerEngine {
  public:
   explicit JoinedPsnTracker(std::shared_ptr<SharedModel<Model>> shared)
-      : model_(std::move(shared)), contexts_(kPsnTrackerRtl.slots) {
+      : model_(std::move(shared), 0), contexts_(kPsnTrackerRtl.slots) {
     model_.on_rest([this] { model_->req_valid_i = model_->rsp_ready_i = 0; });
     model_.on_edge([this] { take_stored_counter(); });
+    model_.restart_count();
   }
 
   PsnReply run(const PsnRequest&) override { throw RtlError("nic_rx RTL is clocked by its pins only"); }
@@ -116,8 +117,9 @@ template <typename Model>
 class JoinedAckCoalescer : public AckCoalescerEngine {
  public:
   JoinedAckCoalescer(std::shared_ptr<SharedModel<Model>> shared, std::uint32_t sack_cycles)
-      : model_(std::move(shared)), inside_(sack_cycles) {
+      : model_(std::move(shared), 1), inside_(sack_cycles) {
     model_.on_rest([this] { model_->evt_go_i = model_->sack_ready_i = 0; });
+    model_.restart_count();
   }
 
   AckReply event(std::uint32_t, const SackQuestion&) override {
@@ -187,7 +189,8 @@ NicRxEngines make_joined_engines(const NicRxSettings& settings, std::uint32_t sa
   set_pin(model->dynamic_mpr_i, settings.psn_tracker.dynamic_mpr);
   set_pin(model->threshold_bytes_i, settings.sack_threshold_bytes);
   set_pin(model->min_add_bytes_i, settings.sack_min_add_bytes);
-  model.reset();
+  shared->add(2);
+  shared->reset();
   return {std::make_unique<JoinedPsnTracker<Model>>(shared),
           std::make_unique<JoinedAckCoalescer<Model>>(shared, sack_cycles)};
 }

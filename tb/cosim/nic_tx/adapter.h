@@ -119,7 +119,8 @@ class JoinedSprayScheduler : public SpraySchedulerAdapter<Model, kFullSpraySizes
  public:
   JoinedSprayScheduler(std::shared_ptr<SharedModel<Model>> shared, std::function<std::uint32_t(Ev)> uplink_of,
                        std::uint32_t beyond_interval)
-      : Alone(cosim::TraceRecorder{}, beyond_interval, std::move(shared)), uplink_of_(std::move(uplink_of)) {
+      : Alone(cosim::TraceRecorder{}, beyond_interval, std::move(shared), std::size_t{0}),
+        uplink_of_(std::move(uplink_of)) {
     this->model_.on_edge([this] { offer_order_of_others(); }, [this] { order_may_have_gone(); });
     this->model_.on_idle([this] { return this->model_->order_request_o != 0; });
   }
@@ -150,6 +151,7 @@ class JoinedSprayScheduler : public SpraySchedulerAdapter<Model, kFullSpraySizes
   void offer_order_of_others() {
     if (this->order_offered_) return;
     if (!this->offer_order()) return;
+    this->model_.take_part();
     this->model_.low();
     placed_ = this->model_->order_ready_o != 0;
   }
@@ -165,12 +167,14 @@ class JoinedSprayScheduler : public SpraySchedulerAdapter<Model, kFullSpraySizes
 template <typename Model>
 NicTxEngines make_joined_engines(const std::function<std::uint32_t(Ev)>& uplink_of, std::uint32_t beyond_interval) {
   const auto shared = std::make_shared<SharedModel<Model>>();
-  shared->clocked().reset();
+  Model& pins = shared->clocked().pins();
+  shared->add({&pins.spray_clk_i, &pins.retransmit_clk_i, &pins.encap_clk_i});
+  shared->reset();
   using Records = RetransmitBufferAdapter<RetransmitBufferPins<Model>, SharedClock<Model, RetransmitBufferPins<Model>>>;
   using Headers = Srv6EncapAdapter<Model, kNicTxDatapathBits / 8, SharedClock<Model>>;
   return {std::make_unique<JoinedSprayScheduler<Model>>(shared, uplink_of, beyond_interval),
-          std::make_unique<Records>(cosim::TraceRecorder{}, shared),
-          std::make_unique<Headers>(cosim::TraceRecorder{}, shared)};
+          std::make_unique<Records>(cosim::TraceRecorder{}, shared, std::size_t{1}),
+          std::make_unique<Headers>(cosim::TraceRecorder{}, shared, std::size_t{2})};
 }
 
 }  // namespace mrc
