@@ -1,10 +1,10 @@
-// What qp_scheduler promises (rtl/qp_scheduler/README.md), for every input that keeps the contract. Proved with four QPs and two
-// slots. So that few cycles reach far a run begins with a reset, or with an empty list and any contexts that fit together: each
-// missing, on its way, not used yet or used, in any slot, with the hand at any slot. That a run leaves them so is proved with the
-// rest.
+// Proves rtl/qp_scheduler/assertions/qp_scheduler_assertions.sv for every input that keeps the contract there. Proved with four QPs
+// and two slots. So that few cycles reach far a run begins with a reset, or with an empty list and any contexts that fit together:
+// each missing, on its way, not used yet or used, in any slot, with the hand at any slot. That a run leaves them so is proved with
+// the rest.
 // steps: 9
 // reached: all
-// finds: evicted_not_forgotten activation_in_turn_lost slot_in_use_taken grant_does_not_hold
+// finds: evicted_not_forgotten activation_in_turn_lost slot_in_use_taken grant_does_not_hold no_second_chance pause_after_turn
 module qp_scheduler_properties
   import mrc_pkg::*;
 #(
@@ -40,31 +40,19 @@ module qp_scheduler_properties
   logic                 act_ready_o, back_ready_o, look_ready_o, fill_ready_o, drop_ready_o;
   logic                 turn_valid_o, grant_valid_o, seen_valid_o, fetch_valid_o, fetch_evicts_o, pick_o, others_o;
   logic [QpWidth-1:0]   turn_qp_o, grant_qp_o, seen_qp_o, fetch_qp_o, fetch_evicted_qp_o;
-  logic [SlotWidth-1:0] grant_slot_o, seen_slot_o, fetch_slot_o, back_slot;
-  logic [29:0]          grant_quantum_bytes_o;
+  logic [SlotWidth-1:0] grant_slot_o, seen_slot_o, fetch_slot_o, back_slot_i;
+  logic [29:0]          grant_quantum_bytes_o, quantum_bytes_i;
   context_lookup_e      turn_lookup_o, seen_lookup_o;
   logic [QpWidth:0]     listed_o;
   logic [SlotWidth:0]   held_o;
-  assign rst_ni = started_q || !reset_i;
+  assign rst_ni          = started_q || !reset_i;
+  assign quantum_bytes_i = 30'd16384;
 
-  // Grants that were taken, and fetches that were taken, by QP.
-  logic [NumQps-1:0]                granted_q, fetched_q;
-  logic [NumQps-1:0][SlotWidth-1:0] slot_q;
-  assign back_slot = slot_q[back_qp_i];
+  // A grant comes back with its slot.
+  assign back_slot_i = u_assertions.grant_slot_q[back_qp_i];
 
-  qp_scheduler #(.NumQps(NumQps), .NumSlots(NumSlots)) dut (
-    .clk_i, .rst_ni, .quantum_bytes_i(30'd16384), .run_i, .read_room_i,
-    .act_valid_i, .act_ready_o, .act_qp_i,
-    .back_valid_i, .back_ready_o, .back_qp_i, .back_slot_i(back_slot), .back_again_i,
-    .look_valid_i, .look_ready_o, .look_qp_i,
-    .fill_valid_i, .fill_ready_o, .fill_qp_i, .fill_list_i, .fill_used_i,
-    .drop_valid_i, .drop_ready_o, .drop_qp_i,
-    .turn_valid_o, .turn_qp_o, .turn_lookup_o,
-    .grant_valid_o, .grant_ready_i, .grant_qp_o, .grant_slot_o, .grant_quantum_bytes_o,
-    .seen_valid_o, .seen_ready_i, .seen_qp_o, .seen_slot_o, .seen_lookup_o,
-    .fetch_valid_o, .fetch_ready_i, .fetch_qp_o, .fetch_slot_o, .fetch_evicts_o, .fetch_evicted_qp_o,
-    .pick_o, .others_o, .listed_o, .held_o
-  );
+  qp_scheduler #(.NumQps(NumQps), .NumSlots(NumSlots)) dut (.*);
+  qp_scheduler_assertions #(.NumQps(NumQps), .NumSlots(NumSlots)) u_assertions (.*);
 
   localparam logic [1:0] Loading = 2'd1, Fresh = 2'd2;
   localparam logic [1:0] FetchIdle = 2'd0, FetchEvict = 2'd2;
@@ -117,12 +105,33 @@ module qp_scheduler_properties
     quiet = quiet && held_o == (SlotWidth + 1)'($countones(busy));
   end
 
-  // Of all QPs: one is on the list twice; one that was granted has not its turn any more, or its slot is fetched into.
-  logic listed_twice, granted_without_turn, fetch_takes_slot;
+  // What the assertions know of such a start: as much as the block.
+  logic knows;
+  always_comb begin
+    knows = u_assertions.walk_q == '0 && !u_assertions.op_valid_q && !u_assertions.fetching_q && !u_assertions.turn_due_q &&
+            !u_assertions.fill_lists_q && !u_assertions.list_valid_q && u_assertions.grants_q == '0 &&
+            u_assertions.answers_q == '0 && u_assertions.looks_q == '0 && !u_assertions.grant_held_q &&
+            !u_assertions.seen_held_q && !u_assertions.fetch_held_q;
+    knows = knows && u_assertions.count_q == '0 && u_assertions.listed_q == '0 && u_assertions.turn_q == '0 &&
+            u_assertions.again_q == '0 && u_assertions.granted_q == '0 && u_assertions.slot_granted_q == '0;
+    knows = knows && u_assertions.owned_q == owned && u_assertions.busy_q == busy && u_assertions.recent_q == recent &&
+            u_assertions.hand_q == dut.u_contexts.hand_q && u_assertions.held_q == held_o;
+    for (int unsigned i = 0; i < NumQps; i++) begin
+      knows = knows && u_assertions.here_q[i] == state[i][1] && u_assertions.fresh_q[i] == (state[i] == Fresh) &&
+              u_assertions.loading_q[i] == (state[i] == Loading) && u_assertions.fetched_q[i] == (state[i] == Loading);
+      if (state[i] != 2'd0) knows = knows && u_assertions.slot_of_q[i] == slot[i];
+    end
+    for (int unsigned s = 0; s < NumSlots; s++) begin
+      if (owned[s]) knows = knows && u_assertions.put_q[s] && u_assertions.owner_q[s] == owner[s];
+      knows = knows && u_assertions.slot_fetched_q[s] == (owned[s] && state[owner[s]] == Loading);
+    end
+  end
+
+  // Of all QPs: one is on the list twice; one that was granted has not its turn any more.
+  logic listed_twice, granted_without_turn;
   always_comb begin
     listed_twice         = 1'b0;
     granted_without_turn = 1'b0;
-    fetch_takes_slot     = 1'b0;
     for (int unsigned i = 0; i < NumQps; i++) begin
       for (int unsigned j = i + 1; j < NumQps; j++) begin
         if ((QpWidth + 1)'(j) < listed_o) begin
@@ -131,21 +140,15 @@ module qp_scheduler_properties
                          dut.u_list.u_ready.u_ram.mem[dut.u_list.u_ready.read_q + QpWidth'(j)][QpWidth-1:0];
         end
       end
-      if (granted_q[i]) begin
+      if (u_assertions.granted_q[i]) begin
         granted_without_turn = granted_without_turn ||
                                !(turns[i] || (dut.u_list.valid_q && dut.u_list.qp_q == QpWidth'(i)));
-        fetch_takes_slot     = fetch_takes_slot || fetch_slot_o == slot_q[i];
       end
     end
   end
 
   logic                 acts_q = 1'b0, acted_q = 1'b0, began_q = 1'b0, walks_q = 1'b0;
   logic [QpWidth-1:0]   acts_qp_q, acted_qp_q, began_qp_q;
-  logic [2:0]           looks_q = '0;  // that were not answered yet
-  logic                 grant_held_q = 1'b0, seen_held_q = 1'b0, fetch_held_q = 1'b0;
-  logic [QpWidth+SlotWidth-1:0] grant_q;
-  logic [QpWidth+SlotWidth+1:0] seen_q;
-  logic [2*QpWidth+SlotWidth:0] fetch_q;
   always_ff @(posedge clk_i) begin
     started_q  <= 1'b1;
     acts_q     <= rst_ni && act_valid_i && act_ready_o;
@@ -155,35 +158,10 @@ module qp_scheduler_properties
     began_q    <= rst_ni && pick_o;
     began_qp_q <= dut.first_qp;
     walks_q    <= rst_ni && dut.clear_q;
-    looks_q    <= looks_q + 3'(rst_ni && look_valid_i && look_ready_o) - 3'(rst_ni && seen_valid_o && seen_ready_i);
-    grant_held_q <= rst_ni && grant_valid_o && !grant_ready_i;
-    grant_q      <= {grant_qp_o, grant_slot_o};
-    seen_held_q  <= rst_ni && seen_valid_o && !seen_ready_i;
-    seen_q       <= {seen_qp_o, seen_slot_o, seen_lookup_o};
-    fetch_held_q <= rst_ni && fetch_valid_o && !fetch_ready_i;
-    fetch_q      <= {fetch_qp_o, fetch_slot_o, fetch_evicts_o, fetch_evicted_qp_o};
-    if (!rst_ni) begin
-      granted_q <= '0;
-      fetched_q <= '0;
-    end else begin
-      if (grant_valid_o && grant_ready_i) begin
-        granted_q[grant_qp_o] <= 1'b1;
-        slot_q[grant_qp_o]    <= grant_slot_o;
-      end
-      if (back_valid_i && back_ready_o) granted_q[back_qp_i] <= 1'b0;
-      if (fetch_valid_o && fetch_ready_i) fetched_q[fetch_qp_o] <= 1'b1;
-      if (fill_valid_i && fill_ready_o) fetched_q[fill_qp_i] <= 1'b0;
-    end
   end
 
   always_ff @(posedge clk_i) begin
-    // The contract. What comes back was granted, and what fills was fetched.
-    assume (!back_valid_i || granted_q[back_qp_i]);
-    assume (!fill_valid_i || (fetched_q[fill_qp_i] && (fill_list_i || fill_used_i)));
-    if (!started_q && !reset_i) begin
-      assume (quiet && fits && granted_q == '0);
-      for (int unsigned i = 0; i < NumQps; i++) assume (fetched_q[i] == (state[i] == Loading));
-    end
+    if (!started_q && !reset_i) assume (quiet && fits && knows);
 
     if (rst_ni && walks_q && !dut.clear_q) walk_ends_quiet: assert (quiet && fits);
     if (rst_ni && !dut.clear_q && (started_q || !reset_i)) begin
@@ -194,7 +172,7 @@ module qp_scheduler_properties
       if (acted_q) activation_not_lost: assert (waits[acted_qp_q] || again[acted_qp_q] || (began_q && began_qp_q == acted_qp_q));
       // A grant is its QP's turn.
       if (grant_valid_o) grant_is_its_turn: assert (turns[grant_qp_o]);
-      if (granted_q != '0) granted_has_turn: assert (!granted_without_turn);
+      if (u_assertions.granted_q != '0) granted_has_turn: assert (!granted_without_turn);
 
       // Contexts and slots.
       if (dut.u_contexts.fetch_q != FetchEvict) context_fits_slot: assert (fits);
@@ -202,18 +180,9 @@ module qp_scheduler_properties
       // No slot is taken while it is in use: the hand passes what is recent.
       if (busy != '0) slot_in_use_is_recent: assert ((busy & ~recent) == '0);
       if (grant_valid_o) granted_slot_in_use: assert (busy[grant_slot_o]);
-      if (grant_valid_o && fetch_valid_o) fetch_spares_grant: assert (fetch_slot_o != grant_slot_o);
-      if (granted_q != '0 && fetch_valid_o) fetch_spares_slot_in_use: assert (!fetch_takes_slot);
       // What is fetched is on its way to that slot, and what it evicts is forgotten.
       if (fetch_valid_o) fetched_is_loading: assert (state[fetch_qp_o] == Loading && slot[fetch_qp_o] == fetch_slot_o);
-      if (fetch_valid_o && fetch_evicts_o && !fetch_held_q) evicted_is_forgotten: assert (state[fetch_evicted_qp_o] == 2'd0);
-
-      // Each lookup has one answer, and what waits stays as it is.
-      if (seen_valid_o) answer_has_lookup: assert (looks_q != '0);
-      lookups_bound: assert (looks_q <= 3'd4);
-      if (grant_held_q) grant_stays: assert (grant_valid_o && grant_q == {grant_qp_o, grant_slot_o});
-      if (seen_held_q) answer_stays: assert (seen_valid_o && seen_q == {seen_qp_o, seen_slot_o, seen_lookup_o});
-      if (fetch_held_q) fetch_stays: assert (fetch_valid_o && fetch_q == {fetch_qp_o, fetch_slot_o, fetch_evicts_o, fetch_evicted_qp_o});
+      if (fetch_valid_o && fetch_evicts_o && !u_assertions.fetch_held_q) evicted_is_forgotten: assert (state[fetch_evicted_qp_o] == 2'd0);
     end
   end
 
