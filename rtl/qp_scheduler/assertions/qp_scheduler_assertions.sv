@@ -422,7 +422,8 @@ module qp_scheduler_assertions
         fetch_stays: assert (fetch_valid_o && held_fetch_q == {fetch_qp_o, fetch_slot_o, fetch_evicts_o, fetch_evicted_qp_o});
       end
 
-      // A QP has one grant, and a slot that of one QP.
+      // A QP has one grant, and a slot that of one QP. It is not always the last slot of the QP: a context that was dropped since its turn may
+      // have come into another one, and may leave that one while the grant is out.
       if (grant_valid_o) begin
         granted_once: assert (!granted_q[grant_qp_o]);
         slot_granted_once: assert (put_q[grant_slot_o] && !slot_granted_q[grant_slot_o]);
