@@ -1,4 +1,4 @@
-// Engines of neighbours that are joined in RTL: each drives its part of one model.
+// Engines of neighbors that are joined in RTL: each drives its part of one model.
 #pragma once
 
 #include <memory>

@@ -26,7 +26,7 @@ struct RtlSelection {
   NodeId node = 0;
   RtlMode mode = RtlMode::rtl;
   RtlTiming timing = RtlTiming::transaction;  ///< of a block that decides
-  std::string joined{};                       ///< by pins: the RTL that it shares with its neighbours; empty: its own
+  std::string joined{};                       ///< by pins: the RTL that it shares with its neighbors; empty: its own
 };
 
 struct SimulationOptions {

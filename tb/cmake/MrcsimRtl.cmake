@@ -260,7 +260,7 @@ endfunction()
 # mrcsim_add_joined_rtl(NAME BLOCKS block… SOURCES file… RUN "name [-Gparameter=value…]"…
 #                       [FOR executable [TOP module] [CONTRACT file] [ARGS argument…]])
 #
-# Neighbours in the data path, BLOCKS, joined in RTL: module rtl_NAME, which runs take by pins where all of them are in RTL, with a
+# Neighbors in the data path, BLOCKS, joined in RTL: module rtl_NAME, which runs take by pins where all of them are in RTL, with a
 # class VNAME_<name> for each size of RUN and tb/cosim/NAME/rtl.cpp. SOURCES, FOR and the rest as with mrcsim_add_rtl_block(). There
 # is no bench.
 function(mrcsim_add_joined_rtl NAME)
@@ -448,7 +448,7 @@ function(_mrcsim_link_modules NAME FOLDER)
       endif()
     endforeach()
   endforeach()
-  # Joined RTL has the blocks of ours: where one is replaced, its neighbours are not joined with it.
+  # Joined RTL has the blocks of ours: where one is replaced, its neighbors are not joined with it.
   get_property(all_joined GLOBAL PROPERTY MRCSIM_JOINED_RTL)
   foreach(joined ${all_joined})
     get_property(blocks GLOBAL PROPERTY MRCSIM_JOINED_${joined})

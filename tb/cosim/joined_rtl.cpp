@@ -28,7 +28,7 @@ const std::vector<JoinedRtl>& joined_rtl() {
   return all;
 }
 
-void join_neighbours(std::vector<RtlSelection>& selections, const ScenarioConfig& scenario) {
+void join_neighbors(std::vector<RtlSelection>& selections, const ScenarioConfig& scenario) {
   for (const JoinedRtl& joined : joined_rtl()) {
     if (!has_the_blocks(joined)) continue;
     for (NodeId node = 0; node < scenario.fabric.nics; ++node) {

@@ -243,7 +243,7 @@ void prepare(const RunOptions& options, Ranks* ranks, Prepared& run, const Progr
   simulation_options.rtl = parse_rtl_selections(options.rtl, options.shadow, scenario.fabric.nics);
   if (options.rtl_timing == kByPins) {
     clock_by_pins(simulation_options.rtl);
-    if (!options.rtl_apart) join_neighbours(simulation_options.rtl, scenario);
+    if (!options.rtl_apart) join_neighbors(simulation_options.rtl, scenario);
   } else if (options.rtl_apart) {
     throw OutputError("--rtl-apart needs --rtl-timing pins");
   }

@@ -11,7 +11,7 @@ const sources = (folder) => readdirSync(join(root, 'rtl', folder)).filter((f) =>
 const common = sources('common').sort((a, b) => (basename(b) === 'mrc_pkg.sv') - (basename(a) === 'mrc_pkg.sv'));
 const grouped = (n) => n.toLocaleString('en-US');
 
-// `top`: of neighbours that are joined, what is between them; the blocks have rows of their own.
+// `top`: of neighbors that are joined, what is between them; the blocks have rows of their own.
 function synthesize(block, top, parameters, registers) {
   const files = [...common, ...sources(block).filter((f) => !top || basename(f) === `${top}.sv`)];
   const folder = mkdtempSync(join(tmpdir(), 'mrcsim-area-'));

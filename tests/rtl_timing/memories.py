@@ -46,7 +46,7 @@ def refuse(message):
 
 
 def sources(root, block, top=None):
-    """With `top`, of neighbours that are joined, only what is between them."""
+    """With `top`, of neighbors that are joined, only what is between them."""
     common = sorted((root / "rtl/common").glob("*.sv"), key=lambda file: (file.name != "mrc_pkg.sv", file.name))
     return [*common, *sorted((root / "rtl" / block).glob(f"{top or '*'}.sv"))]
 

@@ -1,4 +1,4 @@
-// Neighbours that are joined in RTL (rtl/nic_tx, rtl/nic_rx): what one hands to the next does not leave the RTL.
+// Neighbors that are joined in RTL (rtl/nic_tx, rtl/nic_rx): what one hands to the next does not leave the RTL.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -52,7 +52,7 @@ def assertions(root, block):
 
 
 def bins(root, block):
-    file = root / f"tb/cosim/{block}/model.cpp"  # joined neighbours have none of their own
+    file = root / f"tb/cosim/{block}/model.cpp"  # joined neighbors have none of their own
     model = file.read_text(encoding="utf-8") if file.exists() else ""
     return set(re.findall(r'coverage\.(?:point|cross)\(\s*"([^"]+)"', model))
 

@@ -52,8 +52,8 @@ struct PsnRequest {
   bool probe = false;
   std::uint16_t probe_id = 0;
   // Joined with ack_coalescer, which is asked about the packet when the reply is there:
-  bool is_probe = false;  ///< the window is not asked; `op` counts for nothing
-  SackQuestion reflects;  ///< but for `event`, which the reply decides
+  bool is_probe = false;    ///< the window is not asked; `op` counts for nothing
+  SackQuestion reflects{};  ///< but for `event`, which the reply decides
 };
 
 struct PsnReply {
