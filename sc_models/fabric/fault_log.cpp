@@ -15,6 +15,7 @@ std::string span_of(const FaultConfig& fault) {
     return fmt::format("{} outages of {} us, one every {} us, jitter {}", fault.count, fault.for_us, fault.period_us,
                        fault.jitter);
   }
+  if (fault.kind == FaultKind::qp_reset) return "each QP as soon as nothing of it is under way";
   return fault.for_us > 0 ? fmt::format("for {} us", fault.for_us) : std::string("until link_up or the end of the run");
 }
 
@@ -103,6 +104,9 @@ void FaultLog::port_steps(NodeId node, std::span<const PortStatusStep> steps) {
         if (step.count == 0) break;
         add(reaction.denied, reaction.allowed);
         (step.up ? reaction.evs_allowed : reaction.evs_denied) += step.count;
+        break;
+      case PortStatusStep::What::connected:
+        reaction.connected.add(step.at, node);
         break;
     }
   }
@@ -201,6 +205,7 @@ void FaultLog::port_rows(std::size_t fault, std::vector<EventResult>& rows) cons
   };
   add(reaction.denied, "ev.denied", fmt::format("EVs of a NIC denied, {} EVs in all", reaction.evs_denied));
   add(reaction.allowed, "ev.allowed", fmt::format("EVs of a NIC allowed again, {} EVs in all", reaction.evs_allowed));
+  add(reaction.connected, "qp.connected", "end of a QP connected anew");
   add(reaction.seen_down, "port.down", "port detected as down, no more packets are sent through it");
   add(reaction.remapped_down, "port.down.remapped",
       fmt::format("walk over the EV tables complete, {} QPs", reaction.qps_walked));

@@ -51,6 +51,7 @@ class FaultLog {
     Tally seen_down, seen_up, remapped_down, remapped_up, announced_down, announced_up, answered_down, answered_up;
     Tally received_down, received_up;
     Tally denied, allowed;  ///< NICs whose EVs a controller denied, and allowed again
+    Tally connected;        ///< ends of QPs
     std::uint64_t qps_walked = 0;
     std::uint64_t evs_denied = 0;
     std::uint64_t evs_allowed = 0;
@@ -59,7 +60,7 @@ class FaultLog {
       &Reaction::left,          &Reaction::back,        &Reaction::seen_down,      &Reaction::seen_up,
       &Reaction::remapped_down, &Reaction::remapped_up, &Reaction::announced_down, &Reaction::announced_up,
       &Reaction::answered_down, &Reaction::answered_up, &Reaction::received_down,  &Reaction::received_up,
-      &Reaction::denied,        &Reaction::allowed};
+      &Reaction::denied,        &Reaction::allowed,     &Reaction::connected};
   static constexpr std::size_t kNoFault = ~std::size_t{0};
 
   std::size_t fault_on_path(NodeId node, NodeId peer, Ev value, std::uint32_t plane, TimePs time) const;

@@ -14,8 +14,8 @@
 namespace mrc {
 namespace {
 
-constexpr std::array kKinds{"link_down",     "link_up",    "link_flap",     "link_rate",  "loss", "corruption",
-                            "switch_reboot", "plane_loss", "nic_port_loss", "pcie_stall", "drain"};
+constexpr std::array kKinds{"link_down",     "link_up",    "link_flap",     "link_rate",  "loss",  "corruption",
+                            "switch_reboot", "plane_loss", "nic_port_loss", "pcie_stall", "drain", "qp_reset"};
 constexpr std::array kPackets{"all", "data", "control", "retransmission"};
 /// Far more than any run lasts.
 constexpr double kLongestUs = 1e9;
@@ -174,6 +174,7 @@ std::vector<std::string> fault_keys_of(FaultKind kind) {
   };
   switch (kind) {
     case FaultKind::link_up:
+    case FaultKind::qp_reset:
       return keys;
     case FaultKind::link_flap:
       return with({"for_us", "period_us", "jitter", "count"});

@@ -23,7 +23,8 @@ enum class FaultKind : std::uint8_t {
   plane_loss,
   nic_port_loss,
   pcie_stall,
-  drain
+  drain,
+  qp_reset
 };
 /// Packets that `loss` and `corruption` affect: first transmissions, retransmissions, or all others.
 enum class FaultPackets : std::uint8_t { all, data, control, retransmission };

@@ -54,6 +54,8 @@ const char* places_in_words(FaultKind kind) {
       return "a plane, such as plane3";
     case FaultKind::pcie_stall:
       return "a NIC, such as nic0";
+    case FaultKind::qp_reset:
+      return "a NIC, or a QP of one, such as nic0 or nic0.qp3";
     case FaultKind::nic_port_loss:
       return "a port of a NIC, such as nic0.port3";
     case FaultKind::drain:
@@ -110,7 +112,7 @@ std::vector<std::string> FaultTimeline::places_for(FaultKind kind) const {
   if (takes_plane(kind)) {
     for (std::uint32_t plane = 0; plane < topology_.planes(); ++plane) places.push_back(fmt::format("plane{}", plane));
   }
-  if (kind == FaultKind::pcie_stall || by_chance(kind)) {
+  if (kind == FaultKind::pcie_stall || kind == FaultKind::qp_reset || by_chance(kind)) {
     for (NodeId node = 0; node < topology_.nics(); ++node) places.push_back(fmt::format("nic{}", node));
   }
   return places;
@@ -163,7 +165,9 @@ std::vector<TimeSpan> FaultTimeline::spans_of(std::size_t index) const {
 void FaultTimeline::place(std::size_t index) {
   const FaultConfig& fault = faults_[index];
   const std::vector<std::string> places = places_for(fault.kind);
-  if (std::find(places.begin(), places.end(), fault.where) == places.end()) {
+  // Which QPs a NIC has is known when they are connected.
+  const std::size_t of_nic = fault.kind == FaultKind::qp_reset ? fault.where.find(".qp") : std::string::npos;
+  if (std::find(places.begin(), places.end(), fault.where.substr(0, of_nic)) == places.end()) {
     throw ParameterError(fault.place,
                          fmt::format("fault.where = \"{}\" does not exist; {} needs {}; nearest: {}", fault.where,
                                      to_string(fault.kind), places_in_words(fault.kind), nearest(fault.where, places)));
@@ -188,9 +192,14 @@ void FaultTimeline::place(std::size_t index) {
                                      "needs \"mrc\"",
                                      transport_of(scenario_).name));
   }
+  if (fault.kind == FaultKind::qp_reset && transport_of(scenario_).name != "mrc") {
+    throw ParameterError(fault.place,
+                         fmt::format("fault: QPs of transport = \"{}\" stay connected; qp_reset needs \"mrc\"",
+                                     transport_of(scenario_).name));
+  }
   Laid& laid = laid_[index];
   laid.spans = spans_of(index);
-  if (fault.kind == FaultKind::pcie_stall) return;
+  if (fault.kind == FaultKind::pcie_stall || fault.kind == FaultKind::qp_reset) return;
   laid.links = links_at(fault);
   laid.cuts = !by_chance(fault.kind) && fault.kind != FaultKind::link_rate && fault.kind != FaultKind::drain;
   if (fault.kind == FaultKind::link_up) {

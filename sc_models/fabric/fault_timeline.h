@@ -54,6 +54,10 @@ class FaultTimeline {
   std::vector<TimeSpan> pcie_stalls_of(NodeId node) const;
   /// The fault breaks nothing: a controller denies the EVs whose path crosses it.
   bool is_drain(std::size_t fault) const { return faults_[fault].kind == FaultKind::drain; }
+  /// The fault breaks nothing: software resets the QPs of a NIC.
+  bool is_qp_reset(std::size_t fault) const { return faults_[fault].kind == FaultKind::qp_reset; }
+  /// Of a fault at a NIC.
+  NodeId node_of(std::size_t fault) const { return node_named(faults_[fault]); }
   /// The path of this EV crosses one of `faults`.
   bool crosses(const std::vector<std::uint32_t>& faults, NodeId node, NodeId peer, std::uint32_t plane, Ev ev) const;
 

@@ -1,4 +1,5 @@
-// What a node did when one of its ports went down or came back up, and when a controller denied paths.
+// What a node did when one of its ports went down or came back up, when a controller denied paths, and when software
+// connected a QP anew.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@ namespace mrc {
 
 /// One step, for the event log. Drained: `up` where EVs were allowed again.
 struct PortStatusStep {
-  enum class What : std::uint8_t { seen, remapped, announced, answered, received, drained };
+  enum class What : std::uint8_t { seen, remapped, announced, answered, received, drained, connected };
   TimePs at = 0;
   What what = What::seen;
   bool up = false;

@@ -55,6 +55,11 @@ void add_traffic_parameters(ParameterTable& table) {
   MRC_SCENARIO(traffic.outstanding_messages, "messages", 1, 65'536, "work requests posted and not completed, per peer",
                assumption);
   MRC_SCENARIO(traffic.qps_per_peer, "QPs", 1, 16'384, "QPs between two nodes, used in turn", assumption);
+  MRC_SCENARIO(
+      traffic.qp_reset_us, "us", 1, 1e6,
+      "[[fault]] kind = \"qp_reset\": time from when nothing of a QP is under way until software has torn it down "
+      "at both ends and connected it anew; at least 16 delays of a cable",
+      assumption);
   MRC_SCENARIO(traffic.split_over_qps, "", 0, 0,
                "software splits each message over the QPs of a pair (flow scaling); false: a message keeps to one QP",
                assumption);

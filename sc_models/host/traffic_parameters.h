@@ -25,6 +25,7 @@ struct TrafficConfig {
   std::uint64_t buffer_bytes = 16ULL << 20;  ///< registered a side and peer
   std::uint32_t outstanding_messages = 16;   ///< posted and not completed, a peer
   std::uint32_t qps_per_peer = 1;
+  double qp_reset_us = 50;         ///< from a quiet QP until it is connected anew
   bool split_over_qps = false;     ///< each message in a part for each QP
   std::uint64_t offset_bytes = 0;  ///< added to the 4 KiB aligned buffer addresses
   std::uint32_t ranks = 0;         ///< 0 = as many as the trace has

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -384,11 +385,34 @@ std::uint64_t WorkPlayer::source_offset(const Channel& channel, std::uint64_t by
 WorkPlayer::PostOutcome WorkPlayer::post_message(TimePs now, std::uint32_t channel_index) {
   Channel& channel = channels_[channel_index];
   do {
+    if (is_held(channel)) return PostOutcome::qp_held;
     if (channel.free_slots.empty()) return PostOutcome::no_slot;
     if (!device_.can_post(now)) return PostOutcome::device_full;
     post_piece(now, channel, channel_index);
   } while (channel.posted_of_first > 0);
   return PostOutcome::posted;
+}
+
+bool WorkPlayer::is_held(const Channel& channel) const {
+  if (held_.empty() || !held_[qp_of(channel)]) return false;
+  return channel.posted_of_first == 0 || nic_.scenario.traffic.split_over_qps;
+}
+
+void WorkPlayer::hold(std::uint32_t qp) {
+  held_.resize(nic_.qps.size());
+  held_[qp] = true;
+}
+
+void WorkPlayer::end_hold(std::uint32_t qp) {
+  held_[qp] = false;
+  for (const std::uint32_t channel : std::exchange(held_channels_, {})) turns_of(channels_[channel]).push(channel);
+}
+
+bool WorkPlayer::is_posting_to(std::uint32_t qp) const {
+  // A piece of a message that is split is whole in itself.
+  if (nic_.scenario.traffic.split_over_qps) return false;
+  return std::ranges::any_of(
+      channels_, [&](const Channel& channel) { return channel.posted_of_first > 0 && qp_of(channel) == qp; });
 }
 
 std::uint64_t WorkPlayer::piece_of_qp(std::uint64_t message_bytes) const {
@@ -427,7 +451,7 @@ void WorkPlayer::post_piece(TimePs now, Channel& channel, std::uint32_t channel_
                  channel_index};
   channel.posted_of_first += bytes;
   const bool last_chunk = channel.posted_of_first == node.bytes;
-  const std::uint32_t qp = channel.qps[channel.turn % channel.qps.size()];
+  const std::uint32_t qp = qp_of(channel);
   ++channel.sequence;
   const WorkRequest request{.id = id,
                             .local_address = chunks_[id].source,
@@ -454,6 +478,7 @@ void WorkPlayer::post_all(TimePs now) {
       if (outcome == PostOutcome::device_full) return;
       turns_[c].pop();
       if (outcome == PostOutcome::no_slot) ++channels_[channel].without_room;
+      if (outcome == PostOutcome::qp_held) held_channels_.push_back(channel);
     }
   }
 }

@@ -135,6 +135,13 @@ class WorkPlayer {
   void start();
   /// Does what is due at `now`, and posts what there is room for.
   void step(TimePs now);
+  /// Software posts no message to this QP from now on until it may; one that has begun is posted to its end.
+  void hold(std::uint32_t qp);
+  /// step() follows.
+  void end_hold(std::uint32_t qp);
+  /// Some pieces of a message to this QP are posted, and others are not.
+  bool is_posting_to(std::uint32_t qp) const;
+
   /// When step() is due next, kNever while it waits for completions only.
   TimePs next_alarm() const { return alarms_.empty() ? kNever : alarms_.top().at; }
 
@@ -224,8 +231,11 @@ class WorkPlayer {
   void fire_alarms(TimePs now);
   void post_all(TimePs now);
   /// Posts the channel's first message, as far as slots are free and the device has room.
-  enum class PostOutcome : std::uint8_t { posted, no_slot, device_full };
+  enum class PostOutcome : std::uint8_t { posted, no_slot, device_full, qp_held };
   PostOutcome post_message(TimePs now, std::uint32_t channel_index);
+  /// Of the channel's first message.
+  static std::uint32_t qp_of(const Channel& channel) { return channel.qps[channel.turn % channel.qps.size()]; }
+  bool is_held(const Channel& channel) const;
   /// Of a message that all QPs of a pair carry together.
   std::uint64_t piece_of_qp(std::uint64_t message_bytes) const;
   void post_piece(TimePs now, Channel& channel, std::uint32_t channel_index);
@@ -252,6 +262,8 @@ class WorkPlayer {
   std::uint32_t pending_channels_ = 0;
   std::map<FlowKey, std::uint32_t> channel_of_flow_;
   std::map<NodeId, WorkPlayer*> siblings_;
+  std::vector<bool> held_;                    ///< by QP; empty: none ever was
+  std::vector<std::uint32_t> held_channels_;  ///< for each message whose turn came while its QP was held
   std::vector<Chunk> chunks_;
   std::vector<std::uint32_t> free_chunks_;
   std::priority_queue<Alarm, std::vector<Alarm>, std::greater<>> alarms_;

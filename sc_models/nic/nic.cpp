@@ -123,6 +123,28 @@ void Nic::begin_sending(TimePs now, Qp& qp) {
   if (rtl_.spray_scheduler) rtl_.spray_scheduler->add(*qp.paths);
 }
 
+void Nic::closed(TimePs now, const Qp& qp, Psn received) {
+  if (!qp.receiver) return;
+  if (rtl_.psn_tracker) rtl_.psn_tracker->renew(context_, qp, received, now);
+  if (rtl_.ack_coalescer) rtl_.ack_coalescer->renew(context_.index_of(qp));
+}
+
+bool Nic::holds_packets_of(const Qp& qp) const {
+  bool holds = false;
+  const PacketVisitor look = [&](const Packet& packet) {
+    const bool to_peer = packet.destination_node == qp.peer && packet.destination_qp == qp.peer_number;
+    const bool to_here = packet.destination_node == context_.node && packet.destination_qp == qp.number;
+    holds = holds || to_peer || to_here;
+  };
+  for (const Box* box : boxes_) {
+    for (const DeclaredBuffer& buffer : box->buffers()) {
+      if (buffer.for_each_packet) buffer.for_each_packet(look);
+    }
+    box->for_each_packet_held(look);
+  }
+  return holds;
+}
+
 void Nic::set_faults(const std::vector<PortDarkness>& darkness, const std::vector<PortRate>& rates,
                      const std::vector<TimeSpan>& pcie_stalls) {
   for (const PortRate& rate : rates) ports_[rate.port]->change_rate_at(rate.at, rate.gbps);

@@ -54,6 +54,11 @@ class Nic : public sc_core::sc_module {
   bool has_paths_in_rtl() const { return rtl_.spray_scheduler != nullptr; }
   /// A QP that was connected while time passes has its sending half.
   void begin_sending(TimePs now, Qp& qp);
+  /// Software has closed the QP: it has a receiving half, where it receives, in the place of one whose edge had passed
+  /// `received`. begin_sending() follows where it sends.
+  void closed(TimePs now, const Qp& qp, Psn received);
+  /// Packets that belong to this QP, either way, are in the NIC.
+  bool holds_packets_of(const Qp& qp) const;
   /// Packets may have paths again, by what software did.
   void paths_changed(TimePs now) { spray_scheduler_->retry(now, 0); }
   PortStatusAgent& port_status() { return probe_engine_->port_status(); }

@@ -13,6 +13,7 @@
 #include "simulation/connect.h"
 #include "simulation/critical_paths.h"
 #include "simulation/model_recording.h"
+#include "simulation/qp_resets.h"
 #include "simulation/ranks.h"
 #include "simulation/reductions.h"
 
@@ -187,6 +188,11 @@ void set_faults(const Model& model) {
   }
 }
 
+bool resets_qps(const ScenarioConfig& scenario) {
+  return std::ranges::any_of(scenario.faults,
+                             [](const FaultConfig& fault) { return fault.kind == FaultKind::qp_reset; });
+}
+
 /// NICs and caches know the regions that software registers and uses.
 void register_regions(Model& model) {
   for (auto& node : model.nodes) {
@@ -200,6 +206,13 @@ void register_regions(Model& model) {
 }  // namespace
 
 void check_rtl_selections(const ScenarioConfig& scenario, const std::vector<RtlSelection>& selections) {
+  const bool by_pins =
+      std::ranges::any_of(selections, [](const auto& selection) { return selection.timing == RtlTiming::pins; });
+  if (by_pins && resets_qps(scenario)) {
+    throw std::invalid_argument(
+        "--rtl-timing pins: QPs are connected anew ([[fault]] kind = \"qp_reset\") by transactions; "
+        "allowed with it: transaction");
+  }
   // Which packet is next is not what these blocks have been asked before.
   const TrafficConfig& traffic = scenario.traffic;
   const bool limited = !traffic.tenants.rate_limits_gbps.empty() || !traffic.tenants.context_entries.empty();
@@ -245,6 +258,7 @@ std::unique_ptr<Model> build_model(const ScenarioConfig& scenario, const Workloa
   build_capture(model);
   observe_buffers(model);
   set_faults(model);
+  if (resets_qps(scenario)) model.qp_resets = std::make_unique<QpResets>(model);
   build_recording(model);
   join_ranks(model);
   model.critical_paths = std::make_unique<CriticalPaths>(model);

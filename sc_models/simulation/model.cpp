@@ -4,6 +4,7 @@
 
 #include "parameters/transport.h"
 #include "simulation/critical_paths.h"
+#include "simulation/qp_resets.h"
 
 namespace mrc {
 namespace {

@@ -73,6 +73,7 @@ struct SimulationNode {
 };
 
 class CriticalPaths;
+class QpResets;
 
 struct Model {
   /// `of_scenario` and `of_workload` outlive the model.
@@ -100,6 +101,7 @@ struct Model {
   std::vector<SimulationNode*> node_at;                ///< by number, null for a node that does not speak
   std::unique_ptr<Recording> recording;                ///< null: nobody records
   std::unique_ptr<CriticalPaths> critical_paths;
+  std::unique_ptr<QpResets> qp_resets;  ///< null: no fault asks for any
 };
 
 }  // namespace mrc

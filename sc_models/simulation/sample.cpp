@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "simulation/qp_resets.h"
+
 namespace mrc {
 namespace {
 
@@ -152,6 +154,7 @@ void note_reactions(const Model& model) {
     model.fault_log->port_steps(node->id, steps);
     model.fault_log->port_steps(node->id,
                                 node->nic ? std::span(node->nic->path_drain().steps()) : node->endpoint->drain_steps());
+    if (model.qp_resets) model.fault_log->port_steps(node->id, model.qp_resets->steps_of(node->id));
   }
 }
 

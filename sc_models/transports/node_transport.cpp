@@ -25,6 +25,14 @@ void NodeTransport::reserve(std::size_t qps) {
   node_.congestion.reserve(qps);
 }
 
+void NodeTransport::close(Qp&, Psn) {
+  throw std::logic_error(fmt::format("QPs of transport \"{}\" stay connected", node_.config.transport));
+}
+
+void NodeTransport::reopen(Qp&, Psn) {
+  throw std::logic_error(fmt::format("QPs of transport \"{}\" stay connected", node_.config.transport));
+}
+
 Qp& NodeTransport::add_qp() {
   node_.qps.emplace_back();
   Qp& qp = node_.qps.back();

@@ -37,6 +37,12 @@ class NodeTransport {
   virtual void add_requestor(Qp& qp, Psn first_psn) = 0;
   virtual void add_responder(Qp& qp, Psn first_psn) = 0;
 
+  // Software connects a QP anew, of which nothing is under way. Its paths stay.
+  /// It is in RESET and answers nothing; what it receives, if it does, will begin with this PSN.
+  virtual void close(Qp& qp, Psn first_received);
+  /// It is up again. What it sends, if it does, begins with this PSN, and a congestion window of its own as at first.
+  virtual void reopen(Qp& qp, Psn first_sent);
+
   /// Changes the constants of congestion control. `anew`: only for QPs that are set up from now on, which share no
   /// window with earlier ones; otherwise for all. A transport without NSCC ignores it.
   virtual void set_congestion(const CongestionConfig&, bool /*anew*/) {}

@@ -279,6 +279,63 @@ TEST(Faults, EvsThatTwoDrainsDenyComeBackWithTheLater) {
   EXPECT_EQ(rows, (std::vector<std::string>{"ev.denied 30", "ev.denied 50", "ev.allowed 150"}));
 }
 
+/// Messages of one to four packets on some QPs, both ways, and losses.
+std::string write_scenario_of_resets() {
+  const std::filesystem::path folder = test_folder();
+  std::ofstream csv(folder / "flows.csv");
+  csv << "start_us,src,dst,bytes,tag\n";
+  for (int i = 0; i < 400; ++i)
+    csv << fmt::format("{},{},{},{},{}\n", i, i % 3 == 0 ? 2 : 0, i % 3 == 0 ? 0 : 2, 100 + 37 * i, i);
+  std::ofstream(folder / "case.toml")
+      << "seed = 3\n[traffic]\ntrace = \"flows.csv\"\nqps_per_peer = 4\n[fabric]\nnics = 4\nnics_per_t0 = 2\n"
+         "loss_rate = 0.01\nduplicate_rate = 0.02\n"
+      << fault(60, 0, "qp_reset", "nic0") << fault(220, 0, "qp_reset", "nic2");
+  return (folder / "case.toml").string();
+}
+
+TEST(Faults, QpsAreConnectedAnewAndNoMessageIsLost) {
+  const std::string scenario = write_scenario_of_resets();
+  const auto r = run(scenario);
+  expect_whole_and_intact(r);
+  std::vector<std::string> rows;
+  for (const auto& event : r["events"]) {
+    const auto effect = event["effect"].get<std::string>();
+    if (event["what"] == "qp.connected") rows.push_back(effect.substr(0, effect.find(',')));
+  }
+  EXPECT_EQ(rows, (std::vector<std::string>{"8 x end of a QP connected anew", "8 x end of a QP connected anew"}));
+  EXPECT_GE(time_of(r, "qp.connected"), 60.0 + 50.0);
+  // Who waits longer for its QPs is up later.
+  const auto later = run(scenario, "--set traffic.qp_reset_us=100");
+  expect_whole_and_intact(later);
+  EXPECT_GE(time_of(later, "qp.connected"), 60.0 + 100.0);
+  EXPECT_NE(time_of(later, "qp.connected"), time_of(r, "qp.connected"));
+}
+
+TEST(Faults, QpsAreConnectedAnewAtTheSameTimeInEitherKernelMode) {
+  const std::string scenario = write_scenario_of_resets();
+  const auto wheel = run(scenario);
+  const auto methods = run(scenario, "--set run.kernel=methods");
+  for (const char* key : {"status", "messages", "bytes", "simulated_time_us", "message_time_us", "events"}) {
+    EXPECT_EQ(wheel[key], methods[key]) << key;
+  }
+}
+
+TEST(Faults, QpsAreConnectedAnewInRtl) {
+  const std::string scenario = write_scenario_of_resets();
+  const auto systemc = run(scenario);
+  for (const char* mode : {"shadow", "rtl"}) {
+    const auto r = run(scenario, fmt::format("--{} all", mode));
+    expect_whole_and_intact(r);
+    EXPECT_GT(time_of(r, "qp.connected"), 0) << mode;
+    for (const auto& row : r["rtl"]) EXPECT_EQ(row["mismatches"], 0) << mode << " " << row["block"];
+    if (mode == std::string("shadow")) EXPECT_EQ(r["packets"], systemc["packets"]);
+  }
+  const ProcessResult pins =
+      run_process(fmt::format("mrcsim run {} --quiet --rtl all --rtl-timing pins --out %D/pins", scenario));
+  EXPECT_EQ(pins.exit_code, 2);
+  EXPECT_NE(pins.err.find("--rtl-timing pins: QPs are connected anew"), std::string::npos) << pins.err;
+}
+
 TEST(Faults, TheSameBytesTwiceAndInEitherKernelMode) {
   const std::string scenario = write_scenario(
       fault(30, 40, "nic_port_loss", "nic0.port1") + fault(50, 100, "switch_reboot", "plane2.t0.1") +
@@ -353,6 +410,13 @@ INSTANTIATE_TEST_SUITE_P(
             "has no PCIe to stall"},
         Refusal{"[[fault]]\nat_us = 1\nkind = \"drain\"\nwhere = \"nic1\"\n",
                 "drain needs a switch, a plane or a port"},
+        Refusal{"[[fault]]\nat_us = 1\nkind = \"qp_reset\"\nwhere = \"nic0.port1\"\n", "qp_reset needs a NIC"},
+        Refusal{"[[fault]]\nat_us = 1\nfor_us = 1\nkind = \"qp_reset\"\nwhere = \"nic0\"\n",
+                "fault.for_us is not a key of kind = \"qp_reset\""},
+        Refusal{"[node.nic2]\nfidelity = \"endpoint\"\n[[fault]]\nat_us = 1\nkind = \"qp_reset\"\nwhere = \"nic0\"\n",
+                "nic2 is a light endpoint"},
+        Refusal{"cable_delay_ns = 20000\n[[fault]]\nat_us = 1\nkind = \"qp_reset\"\nwhere = \"nic0\"\n",
+                "takes at least 16 delays of a cable"},
         Refusal{"[fault]\nat_us = 1\n", "expected [[fault]] tables"}));
 
 TEST(Faults, ADrainNeedsATransportWithEvs) {
@@ -363,6 +427,11 @@ TEST(Faults, ADrainNeedsATransportWithEvs) {
   EXPECT_NE(result.err.find("transport = \"rocev2\" has no EVs that a controller denies; drain needs \"mrc\""),
             std::string::npos)
       << result.err;
+  const std::string reset = write_scenario(fault(1, 0, "qp_reset", "nic0"), 1);
+  const ProcessResult stays =
+      run_process(fmt::format("mrcsim run {} --quiet --set transport=rocev2 --out %D/refused", reset));
+  EXPECT_EQ(stays.exit_code, 2);
+  EXPECT_NE(stays.err.find("qp_reset needs \"mrc\""), std::string::npos) << stays.err;
 }
 
 /// A duplicate arrives while the write of the first copy waits for a stalled PCIe link: the transport ACK that

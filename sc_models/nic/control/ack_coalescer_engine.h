@@ -39,6 +39,8 @@ class AckCoalescerEngine : public PinsEngine<SackItem, SackOwed> {
  public:
   /// The byte counter of a QP is zero before its first.
   virtual AckReply event(std::uint32_t qp, const SackQuestion& question) = 0;
+  /// The byte counter of a QP that was connected anew is zero again.
+  virtual void renew(std::uint32_t qp) = 0;
   virtual std::uint64_t cycles() const = 0;
 };
 

@@ -33,6 +33,9 @@ class AckCoalescerRtlPath : public RtlPath {
   /// After the responder's decision about this packet. Nothing by pins.
   void judge(const NicContext& nic, Qp& qp, const Packet& packet, RxDecision& decision, TimePs now);
 
+  /// The QP was connected anew. Not by pins.
+  void renew(std::uint32_t qp) { engine_->renew(qp); }
+
   /// By pins: what the RTL is to be asked about this packet, after the responder's decision; may be nothing.
   static std::optional<SackAsk> ask(const NicContext& nic, const Qp& qp, const Packet& packet,
                                     const RxDecision& decision);

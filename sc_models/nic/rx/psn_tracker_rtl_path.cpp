@@ -16,17 +16,19 @@ constexpr std::array kOps{"set up", "data", "trimmed", "trimmed at the last hop"
 
 }  // namespace
 
+void PsnTrackerRtlPath::set_up(const NicContext& nic, const Qp& qp) {
+  PsnRequest first;
+  first.op = PsnOp::setup;
+  first.qp = nic.index_of(qp);
+  first.psn = responder_of(qp).tracker().expected_psn();
+  engine_->run(first);
+  set_up_[first.qp] = true;
+}
+
 PsnReply PsnTrackerRtlPath::run(const NicContext& nic, const Qp& qp, PsnRequest request) {
   request.qp = nic.index_of(qp);
   if (set_up_.empty()) set_up_.resize(nic.qps.size());
-  if (!set_up_[request.qp]) {
-    PsnRequest first;
-    first.op = PsnOp::setup;
-    first.qp = request.qp;
-    first.psn = responder_of(qp).tracker().expected_psn();
-    engine_->run(first);
-    set_up_[request.qp] = true;
-  }
+  if (!set_up_[request.qp]) set_up(nic, qp);
   ++requests_;
   const PsnReply reply = engine_->run(request);
   constexpr std::uint32_t stages_that_overlap = 5;
@@ -145,6 +147,28 @@ SackFields PsnTrackerRtlPath::build_sack(NicContext& nic, Qp& qp, const SackTrig
   const SackFields sack = settle_sack(nic, qp, request, trigger, run(nic, qp, request), now);
   latest_ = {};  // the cycles of ack_coalescer, which asks, stay its own
   return sack;
+}
+
+void PsnTrackerRtlPath::renew(const NicContext& nic, const Qp& qp, Psn cack, TimePs now) {
+  const std::uint32_t index = nic.index_of(qp);
+  if (index >= set_up_.size() || !set_up_[index]) return;
+  ++requests_;
+  PsnRequest request;
+  request.op = PsnOp::release;
+  request.qp = index;
+  const PsnReply reply = engine_->run(request);
+  PsnReply expected;
+  expected.cack = cack;
+  expected.highest = cack;
+  FirstDifference first;
+  first.note_fields(expected, reply);
+  first.note("banks_in_use", nic.bitmaps.in_use(), engine_->banks_in_use());
+  if (const std::string found = first.text(); !found.empty()) {
+    const auto what = [&] { return fmt::format("request {} (release, QP {})", requests_, qp.number); };
+    mismatch(nic.node, nic.clock.edge_index(now), what, found);
+  }
+  // At once, so that no context without a QP is ever stored.
+  set_up(nic, qp);
 }
 
 void PsnTrackerRtlPath::set_up_by_pins(const NicContext& nic, const Qp& qp) {

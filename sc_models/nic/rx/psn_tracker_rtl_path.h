@@ -59,6 +59,9 @@ class PsnTrackerRtlPath : public RtlPath {
   RxDecision on_trimmed(NicContext& nic, Qp& qp, const Packet& packet, TimePs now);
   SackFields build_sack(NicContext& nic, Qp& qp, const SackTrigger& trigger, TimePs now);
 
+  /// The QP was connected anew: its window, whose edge had passed `cack`, is released and set up again.
+  void renew(const NicContext& nic, const Qp& qp, Psn cack, TimePs now);
+
   bool is_joined() const { return is_joined_; }
   /// Joined: a probe keeps its place among the packets that are asked about.
   void pass_probe(const NicContext& nic, const Qp& qp, PsnAsk& ask);
@@ -89,6 +92,7 @@ class PsnTrackerRtlPath : public RtlPath {
   std::uint64_t cycles() const override { return engine_->cycles(); }
 
  private:
+  void set_up(const NicContext& nic, const Qp& qp);
   /// One request. The QP is set up before its first.
   PsnReply run(const NicContext& nic, const Qp& qp, PsnRequest request);
   /// `expected` lacks the state that the request leaves: it is taken from ring 1 as it is now.

@@ -21,10 +21,14 @@ CongestionDomain& MrcNode::congestion_for(const Qp& qp) {
   // Classes wait in queues of their own, and tenants must not use up each other's window.
   CongestionDomain*& shared = congestion_of_flow_[qp.flow()];
   if (shared != nullptr && protocol.congestion_scope != CongestionScope::qp) return *shared;
-  const CongestionConfig config = congestion_ ? *congestion_ : node_.scenario.congestion_of(node_.config);
-  node_.congestion.push_back({make_congestion_control(config, protocol), {}});
+  node_.congestion.push_back({make_control(), {}});
   shared = &node_.congestion.back();
   return *shared;
+}
+
+std::unique_ptr<CongestionControl> MrcNode::make_control() const {
+  const CongestionConfig config = congestion_ ? *congestion_ : node_.scenario.congestion_of(node_.config);
+  return make_congestion_control(config, node_.scenario.protocol);
 }
 
 void MrcNode::set_congestion(const CongestionConfig& config, bool anew) {
@@ -76,16 +80,42 @@ void MrcNode::give_paths(Qp& qp) {
 void MrcNode::add_requestor(Qp& qp, Psn first_psn) {
   qp.congestion = &congestion_for(qp);
   give_paths(qp);
+  give_sender(qp, first_psn);
+}
+
+void MrcNode::give_sender(Qp& qp, Psn first_psn) {
   auto sender = std::make_unique<MrcSender>(node_.scenario.protocol, *qp.paths, *qp.congestion->control, first_psn);
   bring_up(sender->requestor);
   qp.sender = std::move(sender);
 }
 
 void MrcNode::add_responder(Qp& qp, Psn first_psn) {
-  auto receiver = std::make_unique<MrcReceivingHalf>(node_.scenario.protocol, first_psn, node_.bitmaps,
-                                                     node_.protection, domain_of(qp.tenant), QpPeer{.node = qp.peer});
-  bring_up(receiver->responder);
-  qp.receiver = std::move(receiver);
+  give_receiver(qp, first_psn);
+  bring_up(responder_of(qp));
+}
+
+void MrcNode::give_receiver(Qp& qp, Psn first_psn) {
+  qp.receiver = std::make_unique<MrcReceivingHalf>(node_.scenario.protocol, first_psn, node_.bitmaps, node_.protection,
+                                                   domain_of(qp.tenant), QpPeer{.node = qp.peer});
+}
+
+void MrcNode::close(Qp& qp, Psn first_received) {
+  if (!qp.receiver) return;
+  // What an error has left above a gap holds banks.
+  PsnTracker window = responder_of(qp).tracker();
+  window.release();
+  give_receiver(qp, first_received);
+}
+
+void MrcNode::reopen(Qp& qp, Psn first_sent) {
+  const ProtocolConfig& protocol = node_.scenario.protocol;
+  if (qp.sender) {
+    if (protocol.congestion_scope == CongestionScope::qp) qp.congestion->control = make_control();
+    give_sender(qp, first_sent);
+  }
+  if (!qp.receiver) return;
+  bring_up(responder_of(qp));
+  qp.receiver->post_receive(protocol.receive_queue_depth);
 }
 
 std::unique_ptr<LightNode> MrcNode::make_light_node(HostMemory& memory, Network& network,

@@ -19,6 +19,8 @@ class MrcNode : public NodeTransport {
 
   void add_requestor(Qp& qp, Psn first_psn) override;
   void add_responder(Qp& qp, Psn first_psn) override;
+  void close(Qp& qp, Psn first_received) override;
+  void reopen(Qp& qp, Psn first_sent) override;
   void set_congestion(const CongestionConfig& config, bool anew) override;
   void set_ev_profile(const EvProfile& profile) override;
   std::span<const PathTable* const> path_tables() const override { return path_tables_; }
@@ -27,7 +29,11 @@ class MrcNode : public NodeTransport {
 
  private:
   CongestionDomain& congestion_for(const Qp& qp);
+  std::unique_ptr<CongestionControl> make_control() const;
   void give_paths(Qp& qp);
+  void give_sender(Qp& qp, Psn first_psn);
+  /// In RESET.
+  void give_receiver(Qp& qp, Psn first_psn);
   std::unique_ptr<NicPathTable> make_table(const std::string& owner) const;
 
   mutable std::optional<EvProfile> profile_;  ///< with the first path table

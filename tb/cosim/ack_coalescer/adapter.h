@@ -30,15 +30,17 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
   }
 
   AckReply event(std::uint32_t qp, const SackQuestion& question) override {
-    contexts_.make_resident(
-        qp, [&](const Contexts::Move& move) { run(evt_of(move)); },
-        [&] { return ack_coalescer_ports::Sack::take(model_.pins()).counter_bytes; });
+    make_resident(qp);
     AckReply reply;
     reply.occupied_cycles = run(evt_of(qp, question));
     if (model_->sack_valid_o == 0) return reply;
     reply.latency_cycles = latency_cycles_;
     reply.sack = to_sack(ack_coalescer_ports::Sack::take(model_.pins()));
     return reply;
+  }
+  void renew(std::uint32_t qp) override {
+    make_resident(qp);
+    run({.event = static_cast<std::uint64_t>(rtl::SackEvent::load), .slot = contexts_.slot_of(qp)});
   }
   std::uint64_t cycles() const override { return model_.cycles(); }
 
@@ -68,6 +70,11 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
 
  private:
   using Contexts = ResidentContexts<std::uint64_t>;
+  void make_resident(std::uint32_t qp) {
+    contexts_.make_resident(
+        qp, [&](const Contexts::Move& move) { run(evt_of(move)); },
+        [&] { return ack_coalescer_ports::Sack::take(model_.pins()).counter_bytes; });
+  }
   void answer_inside(bool valid, bool stored, PinCycle& pins) {
     const auto sack = ack_coalescer_ports::Sack::take(model_.pins());
     pins.unanswered = inside_.answered(valid ? &sack : nullptr, stored);

@@ -125,6 +125,7 @@ class JoinedAckCoalescer : public AckCoalescerEngine {
   AckReply event(std::uint32_t, const SackQuestion&) override {
     throw RtlError("nic_rx RTL is clocked by its pins only");
   }
+  void renew(std::uint32_t) override { throw RtlError("nic_rx RTL is clocked by its pins only"); }
   std::uint64_t cycles() const override { return model_.cycles(); }
 
   void begin_cycle(std::uint64_t cycle) override { model_.begin_cycle(cycle); }
