@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes traces/rtl_corners.csv: messages of six NICs on more QPs than a NIC has contexts, many to one, and some long ones.
+"""Writes traces/rtl_corners.csv: messages of six NICs on more QPs than a NIC has contexts, many to one, some long ones, and single ones
+when all is quiet, before and behind resets of their QPs.
 
 rtl_corners_trace.py > traces/rtl_corners.csv
 """
@@ -9,6 +10,9 @@ NICS = 6
 QPS_PER_PEER = 300          # 1,500 on each NIC
 SIZES = [64, 104, 105, 108, 109, 500, 1024, 1025, 4097, 9000, 20000, 40960]
 LONG_BYTES = 2 << 20
+QUIET_US = 34000            # all else is over; whole turns of the QPs are, so that these begin with the first QP of a pair
+QUIET_PAIRS = [(0, 1), (1, 2), (2, 4), (3, 5)]
+QUIET_BYTES = [4097, 64, 9000, 1025]
 
 
 def is_long(source, target):
@@ -40,6 +44,9 @@ def messages(draw):
         yield 400, number, (number + 3) % NICS, 2 * LONG_BYTES
     for number in range(6):     # alone
         yield 1500 + 200 * number, number, (number + 3) % NICS, LONG_BYTES
+    for turn, after in enumerate([0, 2040, 7000]):    # alone; while its QP is connected anew; behind resets of all QPs of two NICs
+        for pair, (source, target) in enumerate(QUIET_PAIRS):
+            yield QUIET_US + after, source, target, QUIET_BYTES[(pair + turn) % len(QUIET_BYTES)]
 
 
 def main():
