@@ -100,8 +100,8 @@ std::string reason_of_encryption(const ScenarioConfig& scenario, std::string_vie
   if (is_of_encryption(key) && !scenario.protocol.encryption.on()) return "protocol.encryption.framing = \"none\"";
   if (key == "nic.port.encrypt_fifo_entries" && !detailed)
     return "light endpoints (fidelity = \"endpoint\") do not read it";
-  if (key == "nic.srv6_encap.icrc_cycles" && !any_encap(scenario, &Srv6EncapConfig::appends_icrc))
-    return "nic.srv6_encap.appends_icrc = false";
+  const bool of_icrc = key == "nic.srv6_encap.icrc_cycles" || key == "nic.srv6_encap.appends_icrc_to_control";
+  if (of_icrc && !any_encap(scenario, &Srv6EncapConfig::appends_icrc)) return "nic.srv6_encap.appends_icrc = false";
   if (key == "nic.port.encap_fifo_entries" && !any_encap(scenario, &Srv6EncapConfig::control_packets))
     return "nic.srv6_encap.control_packets = false";
   if (key == "protocol.srh_share" && scenario.protocol.encapsulation != Encapsulation::srv6_srh)

@@ -334,6 +334,28 @@ TEST(RtlByPins, TheIcrcIsAppendedInTheBlockAsSystemCSays) {
       << encrypted.err;
 }
 
+TEST(RtlByPins, ControlPacketsMayComeWithTheirIcrc) {
+  // Both ways, so that each NIC has packets of both kinds.
+  std::string flows;
+  for (int i = 0; i < 64; ++i) flows += fmt::format("0,{},{},{},{}\n", i % 2, 1 - i % 2, 20'000 + 404 * i, i);
+  const std::string settings =
+      "fabric.nics = 2\ntransport = \"mrc\"\nfabric.ecn_rate = 0.1\nnic.srv6_encap.appends_icrc = true\n"
+      "nic.srv6_encap.appends_icrc_to_control = false\n";
+  const auto systemc = run_flows(flows, settings, "", "systemc");
+  for (const std::string mode : {"--shadow srv6_encap", "--rtl srv6_encap", "--rtl srv6_encap --rtl-timing pins"}) {
+    const auto result = run_flows(flows, settings, mode, "rtl");
+    for (const auto& row : result["rtl"]) {
+      EXPECT_EQ(row["mismatches"], 0) << mode << row;
+      // Two kinds of latency: 7 cycles for data, 2 for control packets.
+      EXPECT_LT(row["systemc_latency_cycles"], 7 * row["transactions"].get<std::uint64_t>()) << mode << row;
+      EXPECT_NEAR(row["latency_cycles"].get<double>() / row["systemc_latency_cycles"].get<double>(), 1, 0.02)
+          << mode << row;
+    }
+    EXPECT_EQ(result["bytes"], systemc["bytes"]) << mode;
+    EXPECT_NEAR(goodput(result) / goodput(systemc), 1, 0.01) << mode;
+  }
+}
+
 TEST(RtlByPins, ControlPacketsPassWithTheirCarrier) {
   const std::string run = std::string("mrcsim") + kLossyRun +
                           " --set protocol.encapsulation=srv6_srh fabric.trim_bytes=192 protocol.srh_share=0.5 "

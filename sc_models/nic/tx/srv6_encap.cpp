@@ -80,11 +80,17 @@ void Srv6Encap::declare_latency(LatencyAccount& account) {
   account.pass_box(latency_cycles(account.nic().srv6_encap));
 }
 
+bool Srv6Encap::appends_icrc(const Packet& packet) const {
+  const Srv6EncapConfig& config = nic_.config.nic.srv6_encap;
+  return config.appends_icrc && (config.appends_icrc_to_control || is_data(packet.opcode));
+}
+
 RtlCycles Srv6Encap::systemc_cycles(const Packet& packet) const {
-  const PipelineConfig& pipeline = nic_.config.nic.srv6_encap.pipeline;
+  const Srv6EncapConfig& config = nic_.config.nic.srv6_encap;
+  const PipelineConfig& pipeline = config.pipeline;
   return {std::max<std::uint64_t>(beats(frame_bytes(packet), nic_.config.nic.datapath_bits),
                                   pipeline.initiation_interval_cycles),
-          latency_cycles(nic_.config.nic.srv6_encap)};
+          pipeline.latency_cycles + (appends_icrc(packet) ? config.icrc_cycles : 0)};
 }
 
 Srv6EncapInput Srv6Encap::input_of(const Packet& packet, const Qp* qp) const {
@@ -96,7 +102,7 @@ Srv6EncapInput Srv6Encap::input_of(const Packet& packet, const Qp* qp) const {
   input.dscp = protocol.dscp_of(packet.role, packet.traffic_class);
   input.ecn = packet.ecn;
   input.srh = has_srh(packet, protocol.encapsulation);
-  input.icrc = nic_.config.nic.srv6_encap.appends_icrc;
+  input.icrc = appends_icrc(packet);
   if (qp == nullptr) {
     input.path = usid_template_of(packet.outer_dst);
     return input;
@@ -265,14 +271,25 @@ void Srv6Encap::step(TimePs now) {
     wake_at(next_start_);
     return;
   }
-  if (Fifo<Packet*>* const control = next_control(now); control != nullptr) {
-    serve_control(now, *control);
-  } else if (in_.ready(now)) {
-    serve_data(now);
-  } else {
+  Fifo<Packet*>* const control = next_control(now);
+  const Packet* const next = control != nullptr ? control->front() : in_.ready(now) ? in_.front().packet : nullptr;
+  if (next == nullptr) {
     hold(now);
+  } else if (now < icrc_empty_at_ && !appends_icrc(*next)) {
+    // It may not pass those that wait for their ICRC.
+    next_start_ = icrc_empty_at_;
+    slot.busy(now, next_start_);
+  } else if (control != nullptr) {
+    serve_control(now, *control);
+  } else {
+    serve_data(now);
   }
   wait_for_packets(now, std::max(now, next_start_));
+}
+
+void Srv6Encap::note_icrc(const Packet& packet) {
+  if (!appends_icrc(packet)) return;
+  icrc_empty_at_ = next_start_ + nic_.clock.cycles(nic_.config.nic.srv6_encap.icrc_cycles);
 }
 
 void Srv6Encap::serve_control(TimePs now, Fifo<Packet*>& queue) {
@@ -280,6 +297,7 @@ void Srv6Encap::serve_control(TimePs now, Fifo<Packet*>& queue) {
   begin_control(now, queue);
   const Service service = encapsulate(now, *packet, nullptr);
   next_start_ = service.next_start;
+  note_icrc(*packet);
   slot.busy(now, next_start_);
   ports_[packet->plane]->control().push(now, packet, service.first_out);
 }
@@ -294,6 +312,7 @@ void Srv6Encap::serve_data(TimePs now) {
   const TimePs delay = move_frame(now, tx);
   starts_.stall(delay, slot);
   next_start_ = service.next_start + delay;
+  note_icrc(packet);
   slot.busy(now, next_start_);
   if (!tx.from_sram) pcie_.release_completion_buffer(now, packet.payload_bytes);
   ports_[packet.plane]->send_data(now, tx.packet, service.first_out + delay);

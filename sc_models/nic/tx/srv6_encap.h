@@ -64,6 +64,10 @@ class Srv6Encap : public Box {
   std::uint32_t frame_bytes(const Packet& packet) const {
     return nic_.link_bytes.in_nic(packet) - kEthernetOverheadBytes;
   }
+  /// Its ICRC is computed here.
+  bool appends_icrc(const Packet& packet) const;
+  /// The packet has been started: others that come with their ICRC wait until it has its own.
+  void note_icrc(const Packet& packet);
   RtlCycles systemc_cycles(const Packet& packet) const;
   Srv6EncapInput input_of(const Packet& packet, const Qp* qp) const;
   void step_by_pins(TimePs now);
@@ -87,6 +91,7 @@ class Srv6Encap : public Box {
   std::size_t turn_ = 0;   ///< of the ports' control packets
   bool held_up_ = false;   ///< a control packet that is ready waits for its port
   TimePs next_start_ = 0;
+  TimePs icrc_empty_at_ = 0;
   TimePs held_until_ = 0;  ///< by pins: a memory has no beat for the RTL until then
   StartTrace starts_;
 };

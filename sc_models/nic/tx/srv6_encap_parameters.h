@@ -13,6 +13,7 @@ struct Srv6EncapConfig {
   std::uint32_t queue_entries = 8;
   bool control_packets = true;
   bool appends_icrc = false;
+  bool appends_icrc_to_control = true;
   std::uint32_t icrc_cycles = 5;  ///< as measured at the RTL
 };
 

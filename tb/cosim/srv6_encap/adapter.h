@@ -43,7 +43,7 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     if (recorder_.records()) record(input, inner_packet);
     In in = srv6_encap_in(input);
     header_bytes_ = kIpv6HeaderBytes + (input.srh ? kSrhBytes : 0);
-    const std::uint64_t start = std::max(offer_cycle, next_cycle_);
+    const std::uint64_t start = std::max(offer_cycle, input.icrc ? next_cycle_ : next_plain_cycle_);
     EncapReply reply;
     reply.accepted_cycle = start;
     received_.clear();
@@ -51,6 +51,7 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     bool first_out = true;
     bool last_out = false;
     bool free_again = false;
+    std::uint64_t plain_cycle = 0;
     for (std::uint64_t cycle = 0; !last_out; ++cycle) {
       if (cycle > kMostCycles) throw RtlError("srv6_encap RTL does not come to the end of a packet");
       const bool sends = sent < inner_packet.size();
@@ -65,6 +66,7 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
         free_again = true;
         reply.next_cycle = start + cycle;
       }
+      if (input.icrc && !sends && plain_cycle == 0 && is_free_for_plain()) plain_cycle = start + cycle;
       model_.high();
       if (model_->out_valid_o == 0) continue;
       // What is registered at the end of a cycle is on the wires in the next.
@@ -82,6 +84,8 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
       reply.next_cycle = std::max(reply.next_cycle, start + reply.last_out_cycle - reply.first_out_cycle + 1);
     }
     next_cycle_ = reply.next_cycle;
+    // One that comes with its ICRC does not pass those that wait for theirs.
+    next_plain_cycle_ = plain_cycle == 0 && input.icrc ? reply.last_out_cycle : std::max(plain_cycle, reply.next_cycle);
     finish(reply, inner_packet, input.icrc);
     return reply;
   }
@@ -125,6 +129,16 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     } else {
       std::memcpy(&model_->in_data_i[0], bytes.data(), bytes.size());
     }
+  }
+  /// Nothing is offered: would the first beat of a packet that comes with its ICRC be taken?
+  bool is_free_for_plain() {
+    model_->in_sop_i = 1;
+    model_->icrc_i = 0;
+    model_.low();
+    const bool ready = model_->in_ready_o != 0;
+    model_->icrc_i = 1;
+    model_.low();
+    return ready;
   }
   std::size_t put_next_beat(const EncapItem& item) {
     if (item.inner.empty()) throw std::invalid_argument("srv6_encap RTL: inner packet without bytes");
@@ -173,6 +187,7 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
   std::vector<std::byte> received_;
   std::size_t header_bytes_ = 0;
   std::uint64_t next_cycle_ = 0;
+  std::uint64_t next_plain_cycle_ = 0;  ///< of a packet that comes with its ICRC
   // By pins:
   EncapReply answer_;
   std::size_t sent_ = 0;  ///< bytes of what is offered
