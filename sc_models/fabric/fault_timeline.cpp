@@ -165,7 +165,7 @@ std::vector<TimeSpan> FaultTimeline::spans_of(std::size_t index) const {
 void FaultTimeline::place(std::size_t index) {
   const FaultConfig& fault = faults_[index];
   const std::vector<std::string> places = places_for(fault.kind);
-  // Which QPs a NIC has is known when they are connected.
+  // The number of QPs is known when they are connected.
   const std::size_t of_nic = fault.kind == FaultKind::qp_reset ? fault.where.find(".qp") : std::string::npos;
   if (std::find(places.begin(), places.end(), fault.where.substr(0, of_nic)) == places.end()) {
     throw ParameterError(fault.place,
