@@ -417,8 +417,10 @@ INSTANTIATE_TEST_SUITE_P(
                 "fault.for_us is not a key of kind = \"qp_reset\""},
         Refusal{"[node.nic2]\nfidelity = \"endpoint\"\n[[fault]]\nat_us = 1\nkind = \"qp_reset\"\nwhere = \"nic0\"\n",
                 "nic2 is a light endpoint"},
-        Refusal{"cable_delay_ns = 20000\n[[fault]]\nat_us = 1\nkind = \"qp_reset\"\nwhere = \"nic0\"\n",
-                "takes at least 16 delays of a cable"},
+        Refusal{
+            "cable_delay_ns = 20000\n[cc]\nbase_rtt_ns = 100000\n[[fault]]\nat_us = 1\nkind = \"qp_reset\"\nwhere = "
+            "\"nic0\"\n",
+            "takes at least 16 delays of a cable"},
         Refusal{"[fault]\nat_us = 1\n", "expected [[fault]] tables"}));
 
 TEST(Faults, ADrainNeedsATransportWithEvs) {
