@@ -16,9 +16,10 @@ struct RunConfig {
   double stall_us = 20'000;  ///< no progress of any message for so long ends the run as stalled
   std::string node_under_test = "nic0";
   KernelMode kernel = KernelMode::wheel;
-  double stop_within_percent = 0;  ///< ends the run when steady goodput is known to so much; 0: never
-  bool message_causes = false;     ///< records what the slowest messages waited for
-  double quantum_ns = 0;           ///< how far a wheel runs ahead; 0 = the shortest link delay
+  double stop_within_percent = 0;   ///< ends the run when steady goodput is known to so much; 0: never
+  double fast_forward_percent = 0;  ///< skips time in which rates differ by no more from window to window; 0: never
+  bool message_causes = false;      ///< records what the slowest messages waited for
+  double quantum_ns = 0;            ///< how far a wheel runs ahead; 0 = the shortest link delay
 };
 
 void add_run_parameters(ParameterTable& table);

@@ -137,7 +137,7 @@ void WorkPlayer::part_reduced(TimePs now, std::uint32_t index, std::uint32_t byt
 }
 
 void WorkPlayer::note_completion(TimePs now, const NodeState& message, StartId because) {
-  statistics_.message_times.push_back(now - message.posted_at);
+  statistics_.message_times.push_back(run_time(now) - run_time(message.posted_at));
   if (nic_.scenario.run.message_causes) statistics_.message_ends.push_back({now, because});
 }
 
@@ -210,7 +210,9 @@ void WorkPlayer::release_dependents(TimePs now, std::uint32_t index) {
 
 void WorkPlayer::release(TimePs now, std::uint32_t index) {
   if (--state(index).waits_for > 0) return;
-  alarms_.push({std::max(now, workload().nodes[index].earliest), index, AlarmKind::start});
+  const TimePs earliest = workload().nodes[index].earliest;
+  alarms_.push(
+      {std::max(now, skipped_ == nullptr ? earliest : skipped_->kernel_time(earliest)), index, AlarmKind::start});
 }
 
 void WorkPlayer::fire_alarms(TimePs now) {
@@ -369,6 +371,7 @@ void WorkPlayer::send_completed(TimePs now, const Cqe& cqe) {
   }
   if (cqe.status != CompletionStatus::success) node_state.failed = true;
   if (--node_state.chunks_left > 0) return;
+  --messages_under_way_;
   device_.message_completed(now);
   note_completion(now, node_state, cqe.because);
   ++(node_state.failed ? statistics_.messages_failed : statistics_.messages_completed);
@@ -431,6 +434,7 @@ void WorkPlayer::post_piece(TimePs now, Channel& channel, std::uint32_t channel_
   const std::uint64_t piece = split ? piece_of_qp(node.bytes) : channel.slot_bytes;
   if (channel.posted_of_first == 0) {
     node_state.posted_at = now;
+    ++messages_under_way_;
     node_state.chunks_left = static_cast<std::uint32_t>((node.bytes + piece - 1) / piece);
   }
   const std::uint64_t bytes = std::min(piece, node.bytes - channel.posted_of_first);
@@ -481,6 +485,41 @@ void WorkPlayer::post_all(TimePs now) {
       if (outcome == PostOutcome::qp_held) held_channels_.push_back(channel);
     }
   }
+}
+
+std::vector<WorkPlayer::Posting> WorkPlayer::postings() const {
+  std::vector<Posting> found;
+  for (std::uint32_t i = 0; i < channels_.size(); ++i) {
+    const Channel& channel = channels_[i];
+    if (channel.posted_of_first == 0) continue;
+    const std::uint32_t work = channel.pending.front();
+    found.push_back(
+        {i, work, workload().nodes[work].bytes - channel.posted_of_first, channel.slot_bytes, &channel.qps});
+  }
+  return found;
+}
+
+void WorkPlayer::skip_pieces(std::uint32_t channel_index, std::uint64_t pieces) {
+  Channel& channel = channels_[channel_index];
+  const std::uint64_t bytes = pieces * channel.slot_bytes;
+  channel.posted_of_first += bytes;
+  state(channel.pending.front()).chunks_left -= static_cast<std::uint32_t>(pieces);
+  statistics_.acknowledged_bytes += bytes;
+  progress_ += bytes;
+}
+
+void WorkPlayer::skip_time(TimePs now, TimePs time) {
+  std::vector<Alarm> later;
+  for (; !alarms_.empty(); alarms_.pop()) later.push_back(alarms_.top());
+  for (Alarm& alarm : later) {
+    alarm.at -= time;
+    alarms_.push(alarm);
+  }
+  for (NodeState& node_state : states_) {
+    if (node_state.known_at > now)
+      node_state.known_at = std::max(now, node_state.known_at - std::min(node_state.known_at, time));
+  }
+  accelerator_.skip(time);
 }
 
 void WorkPlayer::step(TimePs now) {

@@ -13,6 +13,7 @@
 #include "host/accelerator.h"
 #include "host/job_result.h"
 #include "host/live_work.h"
+#include "host/skipped_time.h"
 #include "host/workload.h"
 #include "mrc/ring.h"
 #include "node/cqe.h"
@@ -120,6 +121,8 @@ class WorkPlayer {
   /// What the player knows at the end of a run, for get_state() of its double at another rank.
   void put_state(ByteWriter& to) const;
   void get_state(ByteReader& from);
+  /// Outlives the player; without it no time is skipped.
+  void set_skipped_time(const SkippedTime& skipped) { skipped_ = &skipped; }
   /// The player at another NIC of the same accelerator, in the same wheel.
   void add_sibling(NodeId node, WorkPlayer& sibling) { siblings_[node] = &sibling; }
 
@@ -153,24 +156,42 @@ class WorkPlayer {
   void part_reduced(TimePs now, std::uint32_t work, std::uint32_t bytes, const std::string& wrong);
   void reduction_completed(TimePs now, std::uint32_t work);
 
+  /// A message of which software has posted some pieces and not the others.
+  struct Posting {
+    std::uint32_t channel = 0;
+    std::uint32_t work = 0;
+    std::uint64_t bytes_left = 0;  ///< to be posted, at least 1
+    std::uint64_t piece_bytes = 0;
+    const std::vector<std::uint32_t>* qps = nullptr;  ///< of the channel
+  };
+  std::vector<Posting> postings() const;
+  /// Messages of which a piece was posted and that are not complete; at least postings().
+  std::uint32_t messages_under_way() const { return messages_under_way_; }
+  /// So many pieces of the message that `channel` is posting count as delivered. Preconditions: what is left is longer;
+  /// messages are not split over QPs.
+  void skip_pieces(std::uint32_t channel, std::uint64_t pieces);
+  /// What software waits for by time comes so much earlier by the kernel's clock. Preconditions: next_alarm() is not
+  /// earlier than that; step() follows.
+  void skip_time(TimePs now, TimePs time);
+
   bool has_pending() const { return pending_channels_ > 0; }
   std::uint64_t nodes_left() const { return nodes_left_; }
   const HostStatistics& statistics() const { return statistics_; }
   /// For software that is not the player's.
   HostStatistics& statistics() { return statistics_; }
   /// When a send of this host was posted; precondition: it was.
-  TimePs posted_at(std::uint32_t node) const { return states_[placement_.local[node]].posted_at; }
+  TimePs posted_at(std::uint32_t node) const { return run_time(states_[placement_.local[node]].posted_at); }
   /// Of a node of work of this host.
   WorkTimes times(std::uint32_t node) const {
     const NodeState& node_state = states_[placement_.local[node]];
-    return {node_state.started_at, node_state.done_at};
+    return {run_time(node_state.started_at), run_time(node_state.done_at)};
   }
   /// A send of this host has ended, in an error of its QP.
   bool failed(std::uint32_t node) const { return states_[placement_.local[node]].failed; }
   /// When software of this host could act on a receive, kNever while it cannot.
   TimePs known_at(std::uint32_t node) const {
     const NodeState& node_state = states_[placement_.local[node]];
-    return node_state.arrived ? node_state.known_at : kNever;
+    return node_state.arrived ? run_time(node_state.known_at) : kNever;
   }
   /// Bytes of the messages that were completed or received; grows while the node makes progress.
   std::uint64_t progress() const { return progress_; }
@@ -215,6 +236,7 @@ class WorkPlayer {
   };
 
   const Workload& workload() const { return *placement_.workload; }
+  TimePs run_time(TimePs at) const { return skipped_ == nullptr ? at : skipped_->run_time(at); }
   NodeState& state(std::uint32_t node) { return states_[placement_.local[node]]; }
   void begin(TimePs now, std::uint32_t node);
   void begin_send(TimePs now, std::uint32_t node);
@@ -268,9 +290,11 @@ class WorkPlayer {
   std::vector<std::uint32_t> free_chunks_;
   std::priority_queue<Alarm, std::vector<Alarm>, std::greater<>> alarms_;
   std::uint64_t nodes_left_ = 0;
+  std::uint32_t messages_under_way_ = 0;
   std::uint64_t progress_ = 0;
   HostStatistics statistics_;
   std::vector<PlacementQuestion>* questions_ = nullptr;
+  const SkippedTime* skipped_ = nullptr;
   LiveSoftware* software_ = nullptr;  ///< null: all work was known before the run
 };
 

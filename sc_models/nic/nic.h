@@ -94,6 +94,8 @@ class Nic : public sc_core::sc_module {
     BoxCounters of_boxes;
     std::vector<TimePs> slow_ps;  ///< by port: packets took longer than at full rate
   };
+  /// The same so far.
+  Sent sent_until(TimePs now) const;
   /// With the node's first work; later calls change nothing.
   void open_account(TimePs now);
   /// At the end of the node's work; later calls change nothing.
@@ -109,7 +111,6 @@ class Nic : public sc_core::sc_module {
   const NicRtl& rtl() const { return rtl_; }
 
  private:
-  Sent sent_until(TimePs now) const;
   /// Builds a box and owns it.
   template <typename T, typename... Args>
   T& add(const char* name, Args&&... args) {

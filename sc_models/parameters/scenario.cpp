@@ -381,6 +381,37 @@ void check_accelerators(const ScenarioConfig& s, const std::string& place) {
           fmt::format("traffic.nics_per_rank = {} is more than fabric.nics = {}", t.nics_per_rank, s.fabric.nics));
 }
 
+/// The parameter that makes something happen at random to few packets; empty: none does.
+std::string_view rare_events(const ScenarioConfig& s) {
+  const FabricConfig& fabric = s.fabric;
+  if (fabric.loss_rate > 0) return "fabric.loss_rate";
+  if (fabric.trim_rate > 0) return "fabric.trim_rate";
+  if (fabric.corrupt_rate > 0) return "fabric.corrupt_rate";
+  if (fabric.duplicate_rate > 0) return "fabric.duplicate_rate";
+  if (has_bit_errors(fabric)) return "fabric.bit_error_rate";
+  for (NodeId id = 0; id < fabric.nics; ++id) {
+    const PcieConfig& pcie = s.node(id).pcie;
+    if (pcie.duplicate_completion_rate > 0) return "pcie.duplicate_completion_rate";
+    if (pcie.poisoned_completion_rate > 0) return "pcie.poisoned_completion_rate";
+    if (pcie.lost_completion_rate > 0) return "pcie.lost_completion_rate";
+  }
+  return {};
+}
+
+void check_fast_forward(const ScenarioConfig& s, const std::string& place) {
+  if (s.run.fast_forward_percent == 0) return;
+  const auto refuse = [&](std::string_view other, const char* why) {
+    throw ParameterError(place, fmt::format("run.fast_forward_percent and {}: {}", other, why));
+  };
+  if (s.run.stop_within_percent > 0) refuse("run.stop_within_percent", "a run that ends early skips nothing");
+  if (s.run.message_causes)
+    refuse("run.message_causes", "what a message waited for is followed through all of its time");
+  if (s.traffic.split_over_qps)
+    refuse("traffic.split_over_qps", "each piece of such a message is a message of its QP, and the receiver counts them");
+  if (const std::string_view rare = rare_events(s); !rare.empty())
+    refuse(rare, "what happens to few packets need not happen in the windows from which a skipped time is concluded");
+}
+
 void check_classes(const ScenarioConfig& s, const std::string& place) {
   const auto require = [&](bool holds, const std::string& message) {
     if (!holds) throw ParameterError(place, message);
@@ -468,6 +499,7 @@ void check_scenario(const ScenarioConfig& s, const std::string& place) {
                   static_cast<double>(s.cc.base_rtt_ps) / 1000.0, round_trip_ns));
   require(s.run.stop_within_percent == 0 || s.faults.empty(),
           "run.stop_within_percent and [[fault]]: what is left of a run with faults is not like what it was so far");
+  check_fast_forward(s, place);
   std::vector<std::string> nodes;
   for (NodeId id = 0; id < s.fabric.nics; ++id) nodes.push_back(fmt::format("nic{}", id));
   require(std::find(nodes.begin(), nodes.end(), s.run.node_under_test) != nodes.end(),

@@ -282,6 +282,12 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
                          {"low_gbps", r.early_stop.low_gbps},
                          {"high_gbps", r.early_stop.high_gbps},
                          {"bytes_share", r.early_stop.bytes_share}};
+  if (r.fast_forward.within_percent > 0) {
+    j["fast_forward"] = {{"skips", r.fast_forward.skips},
+                         {"skipped_us", r.fast_forward.skipped_us},
+                         {"bytes", r.fast_forward.bytes},
+                         {"within_percent", r.fast_forward.within_percent}};
+  }
   j["line_rate_gbps"] = r.line_rate_gbps;
   j["framing_limit_gbps"] = r.framing_limit_gbps;
   j["message_time_us"] = {{"mean", r.message_time_us.mean},

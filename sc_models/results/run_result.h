@@ -25,6 +25,14 @@ struct GoodputForecast {
   double bytes_share = 0;  ///< of the payload bytes that the node under test has to send: sent when the run ended
 };
 
+/// Time that was not simulated, because traffic was steady in it.
+struct FastForwardResult {
+  std::uint64_t skips = 0;
+  double skipped_us = 0;
+  std::uint64_t bytes = 0;    ///< of the node under test
+  double within_percent = 0;  ///< by which rates differed at most from one window to the next
+};
+
 struct BufferResult {
   std::string node;
   std::string name;
@@ -225,7 +233,8 @@ struct RunResult {
     std::uint64_t corrupted = 0;
   } bytes;
   double goodput_gbps = 0;
-  GoodputForecast early_stop;  ///< zeros without run.stop_within_percent
+  GoodputForecast early_stop;      ///< zeros without run.stop_within_percent
+  FastForwardResult fast_forward;  ///< zeros without run.fast_forward_percent
   double line_rate_gbps = 0;
   double framing_limit_gbps = 0;                     ///< goodput that headers and framing leave at line rate
   TimeSpread message_time_us;                        ///< of the node under test

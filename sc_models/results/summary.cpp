@@ -269,6 +269,10 @@ std::string summary(const RunResult& r, bool colour) {
              out.bold(fmt::format("{:.1f}", r.early_stop.goodput_gbps)), r.early_stop.low_gbps, r.early_stop.high_gbps,
              100 * r.early_stop.bytes_share);
   }
+  if (const FastForwardResult& f = r.fast_forward; f.within_percent > 0) {
+    out.line("", "{:.1f} of {:.1f} us were skipped in {} steps; rates and times within {:g} %", f.skipped_us,
+             r.simulated_time_us, grouped(f.skips), f.within_percent);
+  }
   out.line("message", "mean {:.2f} us, p50 {:.2f}, p99 {:.2f}, max {:.2f}", r.message_time_us.mean,
            r.message_time_us.p50, r.message_time_us.p99, r.message_time_us.max);
   const TimeSpread& all = r.all_message_time_us;

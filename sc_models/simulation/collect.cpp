@@ -37,7 +37,7 @@ void collect_nodes(RunResult& result, const Model& model, TimePs end) {
       result.nodes.push_back({fmt::format("nic{}", id), 0, 0});
       continue;
     }
-    collect_node(result, *node, end);
+    collect_node(result, model, *node, end);
     if (!model.is_under_test(*node)) continue;
     const TimePs last = node->player().statistics().last_completion;
     const bool is_done = result.status == RunStatus::complete || node->player().nodes_left() == 0;
@@ -218,6 +218,10 @@ void collect_shares(RunResult& result, const Model& model) {
 /// The log's events take the place of those of the NICs.
 void collect_events(RunResult& result, const Model& model) {
   if (!model.fault_log->empty()) result.events = model.fault_log->rows(sc_core::sc_time_stamp().value());
+  if (model.skipped.total() > 0) {
+    for (EventResult& event : result.events)
+      event.time_us = us_from_ps(model.skipped.run_time(ps_from_us(event.time_us)));
+  }
   std::stable_sort(result.events.begin(), result.events.end(),
                    [](const EventResult& a, const EventResult& b) { return a.time_us < b.time_us; });
 }
@@ -240,7 +244,7 @@ RunResult collect(Model& model, RunStatus status, std::vector<std::string> detai
   result.status = status;
   result.details = std::move(details);
   const TimePs end = end_of(model, status);
-  result.simulated_time_us = us_from_ps(end);
+  result.simulated_time_us = us_from_ps(model.skipped.run_time(end));
   result.encryption.on = encrypts(model.scenario) && model.scenario.protocol.encryption.on();
   result.messages.count = model.workload.sends();
   result.bytes.offered = model.workload.bytes();

@@ -12,7 +12,7 @@ namespace mrc {
 RunResult collect(Model& model, RunStatus status, std::vector<std::string> details);
 
 /// Of one node, added to `result`; `end`: of the time that averages are taken over.
-void collect_node(RunResult& result, const SimulationNode& node, TimePs end);
+void collect_node(RunResult& result, const Model& model, const SimulationNode& node, TimePs end);
 /// Goodput, limits and message times of the node under test.
 void collect_under_test(RunResult& result, const Model& model, const SimulationNode& node, TimePs end);
 

@@ -39,9 +39,9 @@ void collect_contexts(RunResult::Contexts& sum, const SimulationNode& node) {
   sum.written += of_boxes->contexts_written;
 }
 
-void collect_traffic(RunResult& result, const SimulationNode& node, TimePs end) {
+void collect_traffic(RunResult& result, const SimulationNode& node, TimePs run_time) {
   const HostStatistics& host = node.player().statistics();
-  const NodeCounters& counters = node.context.counters;
+  const NodeCounters counters = node.all_counters();
   result.messages.completed += host.messages_completed;
   result.messages.failed += host.messages_failed;
   result.bytes.delivered += host.acknowledged_bytes + host.local_bytes;
@@ -55,7 +55,7 @@ void collect_traffic(RunResult& result, const SimulationNode& node, TimePs end) 
   if (const BoxCounters* of_boxes = node.box_counters()) result.packets.dropped += of_boxes->rx_overrun;
   collect_encryption(result.encryption, node);
   collect_contexts(result.contexts, node);
-  const double active_ns = static_cast<double>(end) / 1000.0;
+  const double active_ns = static_cast<double>(run_time) / 1000.0;
   result.nodes.push_back({node.name,
                           active_ns > 0 ? 8.0 * static_cast<double>(counters.first_payload_bytes) / active_ns : 0,
                           active_ns > 0 ? 8.0 * static_cast<double>(counters.delivered_bytes) / active_ns : 0});
@@ -336,20 +336,37 @@ std::map<std::string, double> without_idle_line(std::map<std::string, double> ca
   return causes;
 }
 
+/// With what it would have sent in skipped time.
+Nic::Sent sent_of(const SimulationNode& node) {
+  Nic::Sent sent = node.nic->sent();
+  if (!node.skipped) return sent;
+  sent.counters = sum_of(sent.counters, node.skipped->counters);
+  sent.of_boxes = sum_of(sent.of_boxes, node.skipped->of_boxes);
+  for (std::size_t port = 0; port < sent.slow_ps.size(); ++port) sent.slow_ps[port] += node.skipped->slow_ps[port];
+  return sent;
+}
+
+std::array<TimePs, kCutCauses> retransmission_ps_of(const SimulationNode& node) {
+  std::array<TimePs, kCutCauses> time = node.nic->idle_causes().retransmission_ps();
+  for (std::size_t i = 0; node.skipped && i < time.size(); ++i) time[i] += node.skipped->retransmission_ps[i];
+  return time;
+}
+
 void collect_goodput(RunResult& result, const Model& model, const SimulationNode& node, TimePs end) {
   const HostStatistics& host = node.player().statistics();
   if (host.first_doorbell >= end) return;
-  const TimePs active = end - host.first_doorbell;
+  const TimePs active = model.skipped.run_time(end) - host.first_doorbell;
   result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
   const double after_ps = static_cast<double>(kernel_now() - end) * node.context.config.nic.ports;
   if (!node.nic) {
-    if (node.endpoint) result.limits = light_limits(result, model, node, active, after_ps);
+    if (node.endpoint && !node.skipped) result.limits = light_limits(result, model, node, active, after_ps);
     return;
   }
   const std::map<std::string, double> of_messages = model.critical_paths->of_slowest_messages();
   const ImpairmentCounts impairments = model.fabric->network().impairments();
   std::map<std::string, double> idle_ps = model.critical_paths->finish();
-  BoxCounters of_boxes = node.nic->sent().of_boxes;
+  const Nic::Sent sent = sent_of(node);
+  BoxCounters of_boxes = sent.of_boxes;
   if (node.programs != nullptr) {
     const std::uint64_t control_bytes =
         std::min(node.nic->control_since_completion_bytes(), of_boxes.control_wire_bytes);
@@ -357,14 +374,14 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
     const double control_ps = 8000.0 * static_cast<double>(control_bytes) / node.context.config.nic.port_gbps;
     leave_out(idle_ps, after_ps - control_ps, static_cast<double>(node.nic->idle_causes().down_since_completion_ps()));
   }
-  result.limits = goodput_limits(node.nic->sent().counters, of_boxes,
+  result.limits = goodput_limits(sent.counters, of_boxes,
                                  {.line_rate_gbps = result.line_rate_gbps,
                                   .goodput_gbps = result.goodput_gbps,
                                   .active_ps = active,
                                   .ports = node.context.config.nic.ports,
-                                  .slow_ps = node.nic->sent().slow_ps,
+                                  .slow_ps = sent.slow_ps,
                                   .idle_ps = idle_ps,
-                                  .retransmission_ps = node.nic->idle_causes().retransmission_ps(),
+                                  .retransmission_ps = retransmission_ps_of(node),
                                   .receiver_write_blocked = receiver_write_blocked(model, node),
                                   .lost_at = lost_at(model, node),
                                   .trimmed_at = happened_at(model, &PortCounters::trimmed, impairments.trimmed),
@@ -380,8 +397,8 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
 
 }  // namespace
 
-void collect_node(RunResult& result, const SimulationNode& node, TimePs end) {
-  collect_traffic(result, node, end);
+void collect_node(RunResult& result, const Model& model, const SimulationNode& node, TimePs end) {
+  collect_traffic(result, node, model.skipped.run_time(end));
   if (!node.nic) return;
   const BoxCounters& counters = node.boxes->box_counters;
   node.nic->settle(end);

@@ -157,13 +157,25 @@ double CriticalPaths::packet_ps() const {
 
 // Where the path has hardly a cycle but that of the ports, what was noted as the time passed is all there is.
 double CriticalPaths::share_by_path(double idle_ps) const {
-  const double ports_ps = static_cast<double>(kernel_now() - closed_at_) * node_->boxes->config.nic.ports;
+  const double ports_ps =
+      static_cast<double>(kernel_now() - closed_at_ + skipped_since_) * node_->boxes->config.nic.ports;
   if (idle_ps <= 0 || ports_ps <= 0) return 0;
   return std::min(1.0, recording_->path.charged_share() * ports_ps / (kEnoughCharged * idle_ps));
 }
 
+void CriticalPaths::skip(TimePs time, const PerCause<TimePs>& idle_ps) {
+  skipped_since_ += time;
+  for (std::size_t i = 0; i < idle_ps.size(); ++i) skipped_idle_[i] += idle_ps[i];
+}
+
+PerCause<TimePs> CriticalPaths::idle() const {
+  PerCause<TimePs> idle = node_->nic->idle_causes().idle_ps();
+  for (std::size_t i = 0; i < idle.size(); ++i) idle[i] += skipped_idle_[i];
+  return idle;
+}
+
 void CriticalPaths::close_window() {
-  const PerCause<TimePs>& idle = node_->nic->idle_causes().idle_ps();
+  const PerCause<TimePs> idle = this->idle();
   double to_share = 0;
   for (std::size_t i = 0; i < idle.size(); ++i) {
     if (!is_phase(i)) to_share += static_cast<double>(idle[i] - idle_so_far_[i]);
@@ -185,6 +197,7 @@ void CriticalPaths::close_window() {
   for (std::size_t i = 0; i < idle.size(); ++i)
     by_time_alone_[i] += (1 - by_path) * static_cast<double>(idle[i] - idle_so_far_[i]);
   closed_at_ = kernel_now();
+  skipped_since_ = 0;
   idle_so_far_ = idle;
 }
 

@@ -27,6 +27,8 @@ class CriticalPaths {
 
   /// At the end of a step of the series: `progress` 0 … 1 of the bytes offered.
   void look(double progress);
+  /// Between two steps of the series this time was skipped, in which ports would have been idle for so long.
+  void skip(TimePs time, const PerCause<TimePs>& idle_ps);
   /// With run.message_causes: what the slowest percent of the messages of the node under test waited for, in
   /// picoseconds by cause, the mean of those that are known. Before finish().
   std::map<std::string, double> of_slowest_messages();
@@ -47,6 +49,8 @@ class CriticalPaths {
   void close_window();
   /// How much of `idle_ps` of all ports since the last window was closed the path of this one accounts for, 0 to 1.
   double share_by_path(double idle_ps) const;
+  /// The time-based account, with what was skipped.
+  PerCause<TimePs> idle() const;
   /// All starts before it are in the trace, whatever the order in which nodes recorded theirs; kNever for all.
   TimePs complete_until();
   /// Of all ports of the node under test together, for a packet of the mean size of those sent so far.
@@ -67,6 +71,8 @@ class CriticalPaths {
   double between_windows_ = 1;                  ///< in progress
   std::uint32_t windows_ = 0;                   ///< that were walked
   TimePs closed_at_ = 0;                        ///< when the last one was closed
+  TimePs skipped_since_ = 0;                    ///< the time of the run is by so much longer
+  PerCause<TimePs> skipped_idle_{};             ///< not in the node's account
   double next_window_ = 0;                      ///< progress at which it begins
   PerCause<TimePs> idle_so_far_{};              ///< by the time-based account, when the last window was closed
   PerCause<double> by_time_alone_{};            ///< what no path accounts for

@@ -15,6 +15,7 @@
 #include "fabric/fault_timeline.h"
 #include "host/host.h"
 #include "host/reduction_plan.h"
+#include "host/skipped_time.h"
 #include "host/work_player.h"
 #include "nic/nic.h"
 #include "nic/nic_context.h"
@@ -23,6 +24,7 @@
 #include "programs/program_host.h"
 #include "results/recording.h"
 #include "simulation/options.h"
+#include "simulation/skipped_counts.h"
 #include "split/split.h"
 #include "transports/node_transport.h"
 
@@ -70,6 +72,9 @@ struct SimulationNode {
     std::vector<std::string> work;
   } waits_elsewhere;
   std::unique_ptr<BoxCounters> box_counters_elsewhere;  ///< of a detailed node of another rank
+  std::unique_ptr<SkippedCounts> skipped;               ///< null: nothing was skipped
+  /// What was counted, and what would have been in skipped time.
+  NodeCounters all_counters() const { return skipped ? sum_of(context.counters, skipped->counters) : context.counters; }
 };
 
 class CriticalPaths;
@@ -101,6 +106,7 @@ struct Model {
   std::vector<SimulationNode*> node_at;                ///< by number, null for a node that does not speak
   std::unique_ptr<Recording> recording;                ///< null: nobody records
   std::unique_ptr<CriticalPaths> critical_paths;
+  SkippedTime skipped;                  ///< that the kernel's clock does not have
   std::unique_ptr<QpResets> qp_resets;  ///< null: no fault asks for any
 };
 

@@ -25,9 +25,9 @@ struct State {
   std::span<std::uint64_t> values() { return {&nodes_left, sizeof *this / sizeof nodes_left}; }
 };
 
-/// The end of the time that the run has: a whole picosecond, so that the kernel gets there.
-TimePs time_limit(const RunConfig& config) {
-  return ps_from_us(config.max_time_us);
+/// The end of the time that the run has, by the kernel's clock: a whole picosecond, so that the kernel gets there.
+TimePs time_limit(const Model& model) {
+  return ps_from_us(model.scenario.run.max_time_us) - model.skipped.total();
 }
 
 State state_of(const Model& model, const std::atomic<bool>& interrupted) {
@@ -52,7 +52,7 @@ State state_of(const Model& model, const std::atomic<bool>& interrupted) {
 /// Ends a run of which nothing has moved for too long.
 class Watchdog {
  public:
-  explicit Watchdog(const RunConfig& config) : config_(config) {}
+  explicit Watchdog(const Model& model) : model_(model) {}
 
   /// Nothing for a run that goes on.
   std::optional<RunEnd> look(const State& now, TimePs at) {
@@ -62,15 +62,15 @@ class Watchdog {
     if (now.progress != last_progress_ || now.computing > 0) progress_at_us_ = now_us;
     last_progress_ = now.progress;
     if (now.nodes_left == 0) return std::nullopt;
-    const bool stuck = now.pending == 0 || now_us - progress_at_us_ > config_.stall_us;
+    const bool stuck = now.pending == 0 || now_us - progress_at_us_ > model_.scenario.run.stall_us;
     // What waits for a message that a QP error has ended waits for ever; the error is the news.
     if (stuck) return now.failed > 0 ? RunEnd::over : RunEnd::stalled;
-    if (at >= time_limit(config_)) return RunEnd::out_of_time;
+    if (at >= time_limit(model_)) return RunEnd::out_of_time;
     return std::nullopt;
   }
 
  private:
-  const RunConfig& config_;
+  const Model& model_;
   std::uint64_t last_progress_ = 0;
   double progress_at_us_ = 0;
 };
@@ -92,7 +92,7 @@ void advance(Model& model, double step_us) {
   // A recording is handed on in short pieces, so that what it holds does not grow with the step.
   constexpr TimePs piece = 4 * kPsPerUs;
   const TimePs step = std::max<TimePs>(1, sc_core::sc_time(step_us, sc_core::SC_US).value());
-  const TimePs end = std::min(kernel_now() + step, time_limit(model.scenario.run));
+  const TimePs end = std::min(kernel_now() + step, time_limit(model));
   while (model.recording && end - kernel_now() > piece) {
     run_until(model, kernel_now() + piece);
     model.recording->flush(kernel_now());
@@ -103,17 +103,18 @@ void advance(Model& model, double step_us) {
 
 void report_progress(const Model& model, std::uint64_t done, std::uint64_t offered) {
   if (!model.options.progress) return;
-  model.options.progress(
-      {us_from_ps(kernel_now()), offered == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(offered)});
+  model.options.progress({us_from_ps(kernel_now() + model.skipped.total()),
+                          offered == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(offered)});
 }
 
 }  // namespace
 
-RunEnd play(Model& model, Sampler& sampler, EarlyStop& early_stop, const std::atomic<bool>& interrupted) {
+RunEnd play(Model& model, Sampler& sampler, EarlyStop& early_stop, FastForward& fast_forward,
+            const std::atomic<bool>& interrupted) {
   model.critical_paths->look(0);
   start(model);
   const std::uint64_t offered = model.workload.bytes();
-  Watchdog watchdog(model.scenario.run);
+  Watchdog watchdog(model);
   for (State now = state_of(model, interrupted); now.nodes_left > 0;) {
     advance(model, sampler.step_us());
     sampler.sample();
@@ -122,6 +123,7 @@ RunEnd play(Model& model, Sampler& sampler, EarlyStop& early_stop, const std::at
     now = state_of(model, interrupted);
     if (const auto end = watchdog.look(now, kernel_now())) return *end;
     if (now.nodes_left > 0 && early_stop.look(kernel_now())) return RunEnd::known;
+    fast_forward.look(kernel_now());
     model.critical_paths->look(offered == 0 ? 0 : static_cast<double>(now.acknowledged) / static_cast<double>(offered));
     report_progress(model, now.acknowledged, offered);
   }

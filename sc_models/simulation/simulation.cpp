@@ -73,15 +73,17 @@ Simulation::~Simulation() = default;
 RunResult Simulation::run(const std::atomic<bool>& interrupted) {
   Sampler sampler(*model_);
   EarlyStop early_stop(*model_);
+  FastForward fast_forward(*model_);
   Programs* programs = model_->options.programs;
   const RunEnd end = programs != nullptr ? play_programs(*model_, sampler, interrupted)
-                                         : play(*model_, sampler, early_stop, interrupted);
+                                         : play(*model_, sampler, early_stop, fast_forward, interrupted);
   note_reactions(*model_);
   if (model_->split) gather(*model_, sampler.series());
   if (model_->split && !model_->split->is_first()) return {};
   Verdict verdict = judge(*model_, end);
   RunResult result = collect(*model_, verdict.status, std::move(verdict.details));
   result.early_stop = early_stop.finish(kernel_now());
+  result.fast_forward = fast_forward.finish();
   result.series = std::move(sampler.series());
   if (programs != nullptr) {
     result.messages.count = programs->messages_offered();
