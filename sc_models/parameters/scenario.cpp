@@ -407,7 +407,8 @@ void check_fast_forward(const ScenarioConfig& s, const std::string& place) {
   if (s.run.message_causes)
     refuse("run.message_causes", "what a message waited for is followed through all of its time");
   if (s.traffic.split_over_qps)
-    refuse("traffic.split_over_qps", "each piece of such a message is a message of its QP, and the receiver counts them");
+    refuse("traffic.split_over_qps",
+           "each piece of such a message is a message of its QP, and the receiver counts them");
   if (const std::string_view rare = rare_events(s); !rare.empty())
     refuse(rare, "what happens to few packets need not happen in the windows from which a skipped time is concluded");
 }
