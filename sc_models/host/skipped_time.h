@@ -1,5 +1,5 @@
-// Time of a run that is not simulated, because its traffic is steady (run.fast_forward_percent). The kernel's clock does
-// not have it: a time of the kernel and the same time of the run differ by what was skipped before.
+// Time of a run that is not simulated, because its traffic is steady (run.fast_forward_percent). The kernel's clock
+// does not have it: a time of the kernel and the same time of the run differ by what was skipped before.
 #pragma once
 
 #include <algorithm>
