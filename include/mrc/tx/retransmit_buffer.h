@@ -38,7 +38,7 @@ struct SendRecord {
 
 class RetransmitBuffer {
  public:
-  explicit RetransmitBuffer(Psn first_psn) : unacked_(first_psn), next_(first_psn) { reserve(64); }
+  explicit RetransmitBuffer(Psn first_psn) : unacked_(first_psn), next_(first_psn) { reserve(kFirstRecords); }
 
   Psn unacked_psn() const { return unacked_; }
   Psn next_psn() const { return next_; }
@@ -170,7 +170,7 @@ class RetransmitBuffer {
   bool has_lost() const { return lost_count_ > 0; }
   /// Oldest packet that waits for retransmission; precondition: has_lost().
   Psn oldest_lost() const {
-    const std::uint32_t first = slot(unacked_);
+    const std::uint32_t first = bit_of(unacked_);
     const auto words = static_cast<std::uint32_t>(lost_.size());
     const std::uint32_t word = first / 64;
     if (const std::uint64_t bits = lost_[word] & (~0ULL << (first % 64))) return psn_of(word, bits);
@@ -221,6 +221,8 @@ class RetransmitBuffer {
   }
 
  private:
+  static constexpr std::uint32_t kFirstRecords = 16;  ///< many QPs never have more
+
   struct Sent {
     Psn psn = 0;
     std::uint64_t sequence = 0;
@@ -245,7 +247,7 @@ class RetransmitBuffer {
   /// that are not in the buffer. Most of what a SACK says was said by the one before, and the records need not be
   /// looked at.
   std::uint64_t not_acknowledged(Psn base, std::uint64_t bitmap) const {
-    const std::uint32_t first = slot(base);
+    const std::uint32_t first = bit_of(base);
     const std::uint32_t shift = first % 64;
     std::uint64_t acked = acked_[first / 64] >> shift;
     if (shift != 0) acked |= acked_[(first / 64 + 1) & (acked_.size() - 1)] << (64 - shift);
@@ -269,13 +271,15 @@ class RetransmitBuffer {
     return at(sent.psn).state == RecordState::outstanding && at(sent.psn).sequence == sent.sequence;
   }
   std::uint32_t slot(Psn psn) const { return psn & (static_cast<std::uint32_t>(records_.size()) - 1); }
+  /// Of a PSN in lost_ and acked_, which have a word at least.
+  std::uint32_t bit_of(Psn psn) const { return psn & (static_cast<std::uint32_t>(acked_.size()) * 64 - 1); }
   Psn psn_of(std::uint32_t word, std::uint64_t bits) const {
-    const std::uint32_t at_slot = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
-    return psn_add(unacked_, (at_slot - slot(unacked_)) & (records_.size() - 1));
+    const std::uint32_t bit = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+    return psn_add(unacked_, (bit - bit_of(unacked_)) & (acked_.size() * 64 - 1));
   }
-  bool is_acked(Psn psn) const { return (acked_[slot(psn) / 64] >> (slot(psn) % 64) & 1) != 0; }
+  bool is_acked(Psn psn) const { return (acked_[bit_of(psn) / 64] >> (bit_of(psn) % 64) & 1) != 0; }
   void set(std::vector<std::uint64_t>& bits, Psn psn, bool on) {
-    const std::uint32_t index = slot(psn);
+    const std::uint32_t index = bit_of(psn);
     const std::uint64_t bit = 1ULL << (index % 64);
     bits[index / 64] = on ? bits[index / 64] | bit : bits[index / 64] & ~bit;
   }
@@ -283,14 +287,15 @@ class RetransmitBuffer {
     set(lost_, psn, lost);
     lost_count_ += lost ? 1U : ~0U;
   }
-  /// `entries`: a power of two, at least the 64 of a word of bits.
+  /// `entries`: a power of two.
   void reserve(std::uint32_t entries) {
     std::vector<SendRecord> larger(entries);
-    std::vector<std::uint64_t> lost(entries / 64);
-    std::vector<std::uint64_t> acked(entries / 64);
+    const std::uint32_t words = std::max(entries / 64, 1U);
+    std::vector<std::uint64_t> lost(words);
+    std::vector<std::uint64_t> acked(words);
     for (Psn psn = unacked_; psn != next_; psn = psn_add(psn, 1)) {
-      const std::uint32_t index = psn & (entries - 1);
-      larger[index] = at(psn);
+      larger[psn & (entries - 1)] = at(psn);
+      const std::uint32_t index = psn & (words * 64 - 1);
       if (at(psn).state == RecordState::lost) lost[index / 64] |= 1ULL << (index % 64);
       if (at(psn).state == RecordState::acked) acked[index / 64] |= 1ULL << (index % 64);
     }
@@ -302,8 +307,8 @@ class RetransmitBuffer {
   Psn unacked_;
   Psn next_;
   std::vector<SendRecord> records_;
-  std::vector<std::uint64_t> lost_;   ///< one bit per record slot
-  std::vector<std::uint64_t> acked_;  ///< likewise; of a slot without a record it says nothing
+  std::vector<std::uint64_t> lost_;   ///< one bit per record
+  std::vector<std::uint64_t> acked_;  ///< likewise; of a PSN without a record it says nothing
   std::uint32_t lost_count_ = 0;
   Ring<Sent> order_;  ///< of the first timer, in order of sending
   std::vector<Ring<Sent>> more_orders_;

@@ -27,7 +27,7 @@ class EndpointProbes {
   void due(TimePs now, Send send);
 
   void answered(std::uint16_t probe_id) {
-    if (!probes_.empty()) slot(probe_id).waiting = false;
+    if (Probe* const probe = outstanding(probe_id)) probe->waiting = false;
   }
   /// The EV probe of a QP that receives without sending, when its round trip is over.
   std::optional<Packet> data_received(TimePs now, Qp& qp, const Packet& data, bool duplicate);
@@ -45,24 +45,25 @@ class EndpointProbes {
     bool waiting = false;
   };
 
-  Probe& slot(std::uint16_t id) { return probes_[id % probes_.size()]; }
-  const Probe& slot(std::uint16_t id) const { return probes_[id % probes_.size()]; }
+  /// Null for a number that is not among sent_.
+  Probe* outstanding(std::uint16_t id) {
+    const auto first = static_cast<std::uint16_t>(next_id_ - sent_.size());
+    const auto position = static_cast<std::uint16_t>(id - first);
+    return position < sent_.size() ? &sent_[position] : nullptr;
+  }
   ProbePath path(const Qp& qp, Ev ev, std::uint8_t plane) const { return {nic_.node, qp.peer, &qp.route, ev, plane}; }
   /// On an EV that is drawn. Precondition: not full().
   Packet next_ev_probe(TimePs now, const Qp& qp);
   std::size_t most() const { return nic_.config.nic.probe_engine.outstanding_probes; }
   bool full() const { return sent_.size() >= most(); }
   std::uint16_t remember(const Probe& probe) {
-    if (probes_.empty()) probes_.resize(most());
-    slot(next_id_) = probe;
-    sent_.push(next_id_);
+    sent_.push(probe);
     return next_id_++;
   }
 
   NodeContext& nic_;
-  std::vector<Probe> probes_;  ///< by number; empty until the first is sent
   KeyedRandom random_;
-  Ring<std::uint16_t> sent_;
+  Ring<Probe> sent_;                    ///< with numbers that follow each other, up to next_id_
   std::vector<std::uint32_t> bad_qps_;  ///< QPs with an EV to probe, each once: Qp::probe_at says when
   std::uint16_t next_id_ = 0;
   std::uint32_t plane_turn_ = 0;
@@ -77,8 +78,8 @@ inline void EndpointProbes::update(std::uint32_t index, TimePs now) {
 }
 
 inline TimePs EndpointProbes::next() {
-  while (!sent_.empty() && !slot(sent_.front()).waiting) sent_.pop();
-  TimePs next = sent_.empty() ? kNever : slot(sent_.front()).due;
+  while (!sent_.empty() && !sent_.front().waiting) sent_.pop();
+  TimePs next = sent_.empty() ? kNever : sent_.front().due;
   for (const std::uint32_t qp : bad_qps_) next = std::min(next, nic_.qps[qp].probe_at);
   return next;
 }
@@ -86,11 +87,10 @@ inline TimePs EndpointProbes::next() {
 template <typename Send>
 void EndpointProbes::due(TimePs now, Send send) {
   while (!sent_.empty()) {
-    Probe& probe = slot(sent_.front());
+    const Probe probe = sent_.front();
     if (probe.waiting && probe.due > now) break;
     sent_.pop();
     if (!probe.waiting) continue;
-    probe.waiting = false;
     Qp& qp = nic_.qps[probe.qp];
     if (probe.ev != kNoEv) {
       qp.paths->report(probe.ev, PathEvent::probe_lost, now);
@@ -139,12 +139,11 @@ inline Packet EndpointProbes::next_ev_probe(TimePs now, const Qp& qp) {
 }
 
 inline void EndpointProbes::response(const Packet& packet) {
-  if (probes_.empty()) return;
-  Probe& probe = slot(packet.endpoint.request_id);
-  if (!probe.waiting || probe.ev != kNoEv) return;
-  probe.waiting = false;
-  Qp& qp = nic_.qps[probe.qp];
-  qp.reverse_paths->confirm(probe.plane, probe.value);
+  Probe* const probe = outstanding(packet.endpoint.request_id);
+  if (probe == nullptr || !probe->waiting || probe->ev != kNoEv) return;
+  probe->waiting = false;
+  Qp& qp = nic_.qps[probe->qp];
+  qp.reverse_paths->confirm(probe->plane, probe->value);
   qp.reverse_probe.repeats = 0;
 }
 
