@@ -355,7 +355,7 @@ std::array<TimePs, kCutCauses> retransmission_ps_of(const SimulationNode& node) 
 void collect_goodput(RunResult& result, const Model& model, const SimulationNode& node, TimePs end) {
   const HostStatistics& host = node.player().statistics();
   if (host.first_doorbell >= end) return;
-  const TimePs active = model.skipped.run_time(end) - host.first_doorbell;
+  const TimePs active = model.skipped.run_time(end) - model.skipped.run_time(host.first_doorbell);
   result.goodput_gbps = 8000.0 * static_cast<double>(host.acknowledged_bytes) / static_cast<double>(active);
   const double after_ps = static_cast<double>(kernel_now() - end) * node.context.config.nic.ports;
   if (!node.nic) {
