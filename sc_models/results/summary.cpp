@@ -269,7 +269,9 @@ std::string summary(const RunResult& r, bool colour) {
              out.bold(fmt::format("{:.1f}", r.early_stop.goodput_gbps)), r.early_stop.low_gbps, r.early_stop.high_gbps,
              100 * r.early_stop.bytes_share);
   }
-  if (const FastForwardResult& f = r.fast_forward; f.within_percent > 0) {
+  if (const FastForwardResult& f = r.fast_forward; f.within_percent > 0 && f.skips == 0) {
+    out.line("", "no time was skipped: no phase was long and steady enough for {:g} %", f.within_percent);
+  } else if (f.within_percent > 0) {
     out.line("", "{:.1f} of {:.1f} us were skipped in {} steps; rates and times within {:g} %", f.skipped_us,
              r.simulated_time_us, grouped(f.skips), f.within_percent);
   }

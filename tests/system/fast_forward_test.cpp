@@ -136,6 +136,10 @@ TEST_F(FastForward, NothingWhereRatesOfMessagesChange) {
   auto full = run(scenario, "run.fast_forward_percent=0", "full");
   auto fast = run(scenario, kPercent, "fast");
   EXPECT_EQ(fast["fast_forward"]["skips"], 0);
+  const ProcessResult shown =
+      run_process(fmt::format("mrcsim run {} --set host.payload=reference {} --out %D/shown", scenario, kPercent));
+  EXPECT_NE(shown.out.find("no time was skipped: no phase was long and steady enough for 1 %"), std::string::npos)
+      << shown.out;
   fast.erase("fast_forward");
   full.erase("parameters");
   fast.erase("parameters");
