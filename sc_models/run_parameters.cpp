@@ -18,10 +18,11 @@ void add_run_parameters(ParameterTable& table) {
   MRC_SCENARIO(run.stop_within_percent, "%", 0, 50,
                "half of the 95 % interval of the steady goodput at which the run ends, with status known; 0: never",
                assumption);
-  MRC_SCENARIO(run.fast_forward_percent, "%", 0, 10,
-               "time is skipped in which the payload rate of each message that is sent differs by no more between two "
-               "successive windows; 0: never",
-               assumption);
+  MRC_SCENARIO(
+      run.fast_forward_percent, "%", 0, 10,
+      "time is skipped where the payload rate of each message that is sent is known to so much (95 % interval); "
+      "0: never",
+      assumption);
   MRC_SCENARIO(run.node_under_test, "", 0, 0, "node that goodput, limits and message times refer to", assumption);
   MRC_SCENARIO(
       run.message_causes, "", 0, 0,

@@ -18,6 +18,14 @@ def read(page, name):
     return split(pathlib.Path(page).read_text(encoding="utf-8"), name)[1]
 
 
+def publish(page, name, part):
+    """Into the page, or, where none is named, to standard output."""
+    if page is None:
+        print(part)
+    else:
+        write(page, name, part)
+
+
 def write(page, name, part):
     """Replaces the part; the page is never half-written."""
     page = pathlib.Path(page)

@@ -209,6 +209,19 @@ void FaultTimeline::place(std::size_t index) {
   laid.dark = laid.cuts && !(fault.kind == FaultKind::switch_reboot && fault.light);
 }
 
+TimePs FaultTimeline::last_change() const {
+  TimePs last = 0;
+  for (std::size_t fault = 0; fault < faults_.size(); ++fault) {
+    const FaultKind kind = faults_[fault].kind;
+    if (kind == FaultKind::qp_reset) return kNever;
+    for (const TimeSpan& span : laid_[fault].spans) {
+      const bool ends = span.until != kNever || by_chance(kind);
+      last = std::max(last, ends ? span.until : span.from);
+    }
+  }
+  return last;
+}
+
 /// A link_up ends what link_down has begun before on the same cable.
 void FaultTimeline::end_outages() {
   for (std::size_t up = 0; up < faults_.size(); ++up) {

@@ -73,6 +73,9 @@ class FaultTimeline {
   /// The NIC's port goes dark in this fault.
   bool darkens(std::size_t fault, NodeId node, std::uint32_t port) const;
   std::size_t size() const { return faults_.size(); }
+  /// From then on the faults change nothing any more: what has no end has begun. 0 without faults; kNever where one
+  /// goes on by chance, or where software resets QPs, which takes as long as it takes.
+  TimePs last_change() const;
 
  private:
   struct Laid {

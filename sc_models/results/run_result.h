@@ -30,7 +30,7 @@ struct FastForwardResult {
   std::uint64_t skips = 0;
   double skipped_us = 0;
   std::uint64_t bytes = 0;    ///< of the node under test
-  double within_percent = 0;  ///< by which rates differed at most from one window to the next
+  double within_percent = 0;  ///< half of the 95 % interval of the rates, at most
 };
 
 struct BufferResult {

@@ -272,7 +272,7 @@ std::string summary(const RunResult& r, bool colour) {
   if (const FastForwardResult& f = r.fast_forward; f.within_percent > 0 && f.skips == 0) {
     out.line("", "no time was skipped: no phase was long and steady enough for {:g} %", f.within_percent);
   } else if (f.within_percent > 0) {
-    out.line("", "{:.1f} of {:.1f} us were skipped in {} steps; rates and times within {:g} %", f.skipped_us,
+    out.line("", "{:.1f} of {:.1f} us were skipped in {} steps; rates in it known to {:g} %", f.skipped_us,
              r.simulated_time_us, grouped(f.skips), f.within_percent);
   }
   out.line("message", "mean {:.2f} us, p50 {:.2f}, p99 {:.2f}, max {:.2f}", r.message_time_us.mean,

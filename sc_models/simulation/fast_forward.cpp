@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -12,6 +11,7 @@
 namespace mrc {
 namespace {
 
+// What is taken as steady is an assumption of this model, checked against full runs by tests/bench/fast_forward.py.
 /// Behind the begin of a phase its traffic may still change; then windows follow, which double in length until they
 /// agree.
 constexpr double kStartRoundTrips = 5;
@@ -25,14 +25,6 @@ constexpr double kShortestSkip = 2;
 /// And not so much longer that a slow change, which they do not show, would become large; then the run is looked at
 /// again.
 constexpr double kLongestSkip = 100;
-
-/// When a fault has happened to its end.
-TimePs end_of(const FaultConfig& fault) {
-  // Its software looks at the clock for as long as it takes.
-  if (fault.kind == FaultKind::qp_reset) return kNever;
-  const double last_us = fault.at_us + fault.period_us * fault.count + fault.for_us;
-  return static_cast<TimePs>(last_us * static_cast<double>(kPsPerUs));
-}
 
 void refuse(const char* what, const char* allowed) {
   throw std::invalid_argument(fmt::format("run.fast_forward_percent: not with {}; allowed: {}", what, allowed));
@@ -58,7 +50,7 @@ FastForward::FastForward(Model& model)
           static_cast<TimePs>(kFirstWindowRoundTrips * static_cast<double>(model.scenario.cc.base_rtt_ps))) {
   if (within_ == 0) return;
   check(model);
-  for (const FaultConfig& fault : model.scenario.faults) last_fault_ps_ = std::max(last_fault_ps_, end_of(fault));
+  last_fault_ps_ = model.faults->last_change();
   for (const auto& node : model.nodes) node->player().set_skipped_time(model.skipped);
 }
 

@@ -3,6 +3,7 @@
 // if nothing had happened. docs/fast_forward.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 

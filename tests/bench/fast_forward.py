@@ -24,7 +24,8 @@ PAIR = ROOT / "tb/scenarios/pair.toml"
 FLOW = ["flows", "--src", "0", "--dst", "1", "--count", "1", "--bytes", "4000000000"]
 PERMUTATION = ["permutation", "--ranks", "8", "--bytes", "1000000000"]
 REFERENCE = "host.payload=reference"
-# name; scenario; the trace that is generated for it, or None; settings
+FAULT = '[[fault]]\nkind = "link_rate"\nwhere = "nic0.port0"\nat_us = 5000\nshare = 0.5\n'
+# name; scenario; the trace that is generated for it, or None; settings; lines behind those of the scenario, or none
 CASES = (
     ("all-reduce of 10 GB, ring, 8 NICs", LONG, None, []),
     ("all-reduce of 1 GB, ring, 8 NICs", LONG, None, ["traffic.byte_scale=953.67431640625"]),
@@ -37,12 +38,11 @@ CASES = (
     ("the same, 96 tags", PAIR, FLOW, [REFERENCE, "pcie.read_tags=96"]),
     ("the same, host memory of 2 us, p99 6 us", PAIR, FLOW, [REFERENCE, "pcie.read_latency_mean_ns=2000", "pcie.read_latency_p99_ns=6000"]),
     ("the same, receiver with 8 lanes", PAIR, FLOW, [REFERENCE, "node.nic1.pcie.lanes=8"]),
-    ("the same, a port of 50 Gb/s from 5 ms on", PAIR, FLOW, [REFERENCE, 'fault=link_rate']),
+    ("the same, a port of 50 Gb/s from 5 ms on", PAIR, FLOW, [REFERENCE], FAULT),
 )
 FIGURES = {"time": ("simulated_time_us",), "goodput": ("goodput_gbps",), "message time": ("message_time_us", "mean"),
            "largest message time": ("message_time_us", "max"), "data packets": ("packets", "sent"),
            "control packets": ("packets", "control"), "step time": ("job", "step_time_us")}
-FAULT = '[[fault]]\nkind = "link_rate"\nwhere = "nic0.port0"\nat_us = 5000\nshare = 0.5\n'
 
 
 def run(mrcsim, scenario, settings, out):
@@ -79,14 +79,13 @@ def limits_difference(full, fast):
 
 
 def rows(args, scratch):
-    for number, (name, scenario, generated, settings) in enumerate(CASES):
+    for number, (name, scenario, generated, settings, *more) in enumerate(CASES):
         if args.only not in name:
             continue
         settings = list(settings)
-        if "fault=link_rate" in settings:
-            settings.remove("fault=link_rate")
-            copy = scratch / "fault.toml"
-            copy.write_text(scenario.read_text().replace("../../traces", str(ROOT / "traces")) + FAULT)
+        if more:
+            copy = scratch / scenario.name
+            copy.write_text(scenario.read_text() + more[0])
             scenario = copy
         if generated:
             trace = scratch / f"{number}.csv"
@@ -122,10 +121,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         text = markdown(args, list(rows(args, pathlib.Path(scratch))))
-    if not args.markdown:
-        print(text)
-        return
-    page_table.write(args.markdown, "fast_forward.py", text)
+    page_table.publish(args.markdown, "fast_forward.py", text)
 
 
 if __name__ == "__main__":

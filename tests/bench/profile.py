@@ -101,10 +101,7 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         few, many = (count(f"{args.build}/tb/mrcsim/mrcsim", args.set, rows, scratch) for rows in LENGTHS)
     text = markdown(args.set, few, many)
-    if not args.markdown:
-        print(text)
-        return
-    page_table.write(args.markdown, "profile.py", text)
+    page_table.publish(args.markdown, "profile.py", text)
 
 
 main()

@@ -86,10 +86,7 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         text = markdown(args.mrcsim, list(rows(args, scratch)))
-    if not args.markdown:
-        print(text)
-        return
-    page_table.write(args.markdown, "studies.py", text)
+    page_table.publish(args.markdown, "studies.py", text)
 
 
 if __name__ == "__main__":

@@ -131,6 +131,13 @@ TEST_F(FastForward, NothingBeforeTheLastFaultIsOver) {
   expect_near(fast, full, "/simulated_time_us", 1);
 }
 
+TEST_F(FastForward, NothingWhileAFaultGoesOnByChance) {
+  const std::string loss = "[[fault]]\nat_us = 10\nkind = \"loss\"\nwhere = \"nic0\"\nprobability = 1e-6\n";
+  const std::string flow = "0,0,1,60000000,1\n";
+  EXPECT_EQ(run(write_flows(flow, loss), kPercent, "for_ever")["fast_forward"]["skips"], 0);
+  EXPECT_EQ(run(write_flows(flow, loss + "for_us = 20\n"), kPercent, "ends")["fast_forward"]["skips"], 1);
+}
+
 TEST_F(FastForward, NothingWhereRatesOfMessagesChange) {
   const std::string scenario = write_flows("0,0,1,50000000,1\n0,2,1,50000000,2\n0,3,1,50000000,3\n0,4,1,50000000,4\n");
   auto full = run(scenario, "run.fast_forward_percent=0", "full");
