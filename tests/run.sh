@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 label=
-long_labels='programs|fuzz|mutation|formal|validate|slurm|browser|readme|container|hosts|notebook|coverage|long|stress|debian13|bench|astra'
+long_labels='programs|fuzz|mutation|formal|validate|slurm|browser|readme|container|hosts|notebook|coverage|long|stress|debian13|bench|astra|variants'
 select=(-LE "$long_labels")
 if [ "${1:-}" = --long ]; then
   label=${2:?"--long needs a label: $long_labels"}
@@ -25,6 +25,7 @@ tb/install.sh "${packages[@]}"
 if [ "$label" = fuzz ]; then
   export MRCSIM_CMAKE_FLAGS="${MRCSIM_CMAKE_FLAGS:-} -DMRCSIM_FUZZ_OPTIMIZATION=-O1"
 fi
+[ "$label" != variants ] || export MRCSIM_CMAKE_FLAGS="${MRCSIM_CMAKE_FLAGS:-} -DMRCSIM_ALL_VARIANTS=ON"
 if [ "$label" = astra ] && [ -n "${MRCSIM_ASTRA_SIM:-}" ]; then
   export MRCSIM_CMAKE_FLAGS="${MRCSIM_CMAKE_FLAGS:-} -DASTRA_SIM_DIR=$MRCSIM_ASTRA_SIM"
 fi

@@ -161,9 +161,6 @@ class BlockModel {
   /// Parts of the model itself, most often.
   virtual ModelParts parts() { return {}; }
 
-  /// True if answers depend on the exact cycles of the data sheet; a contract with ranges is then refused.
-  virtual bool values_depend_on_cycles() const { return false; }
-
   FunctionalCoverage coverage;
   /// The cycles of the data sheet are part of the reference. Otherwise the block keeps a contract with ranges.
   bool data_sheet_cycles = true;

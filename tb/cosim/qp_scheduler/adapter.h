@@ -44,7 +44,7 @@ class QpSchedulerAdapter : public QpSchedulerEngine {
     const auto turn = qp_scheduler_ports::Turn::take(model_.pins());
     ContextReply reply = reply_of(turn.qp, turn.lookup);
     if (reply.lookup == ContextLookup::here) {
-      model_.low();
+      wait_in_cycle(model_->grant_valid_o, "qp_scheduler: a turn has no grant");
       const auto grant = qp_scheduler_ports::Grant::take(model_.pins());
       reply.slot = static_cast<std::uint32_t>(grant.slot);
       reply.quantum_bytes = static_cast<std::uint32_t>(grant.quantum_bytes);
@@ -98,6 +98,8 @@ class QpSchedulerAdapter : public QpSchedulerEngine {
   std::uint64_t cycles() const override { return model_.cycles(); }
 
  private:
+  static constexpr std::uint64_t kMostCycles = 40'000;
+
   void put(const QpSchedulerInputs& inputs) {
     using namespace qp_scheduler_ports;
     if (inputs.activated) Act{.qp = *inputs.activated}.put(model_.pins());
@@ -162,9 +164,18 @@ class QpSchedulerAdapter : public QpSchedulerEngine {
   /// Clocks until the pin was 1 before the edge.
   template <typename PinType>
   void wait_for(const PinType& pin, const char* what) {
-    constexpr std::uint64_t most_cycles = 40'000;
-    clock_until_set(
-        model_, pin, [&] { model_.high(); }, most_cycles, what);
+    wait_in_cycle(pin, what);
+    model_.high();
+  }
+  /// Clocks until the pin is 1 in a cycle, whose edge is not made.
+  template <typename PinType>
+  void wait_in_cycle(const PinType& pin, const char* what) {
+    for (std::uint64_t cycle = 0; cycle < kMostCycles; ++cycle) {
+      model_.low();
+      if (pin != 0) return;
+      model_.high();
+    }
+    throw RtlError(what);
   }
   template <typename Valid, typename Ready>
   void take(Valid& valid, const Ready& ready) {

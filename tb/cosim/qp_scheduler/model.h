@@ -1,6 +1,7 @@
 // Stimulus and reference of qp_scheduler: ring 1's ReadyList and ContextSlots, asked in the order in which the block
 // does its operations. An operation is done in the cycle after that in which it was taken; a slot is chosen one cycle
-// later.
+// later. That order, which the inputs and pick_o show, and the cycles of turns and fetches decide what is answered, so
+// they are compared for any contract. With ranges, grants and answers may come later, and operations be taken later.
 #pragma once
 
 #include <array>
@@ -37,7 +38,6 @@ class QpSchedulerModel : public BlockModel,
   void accept(std::size_t port, const Transaction& values, std::vector<std::vector<Transaction>>& expected) override;
   bool adapt(std::size_t port, Transaction& values) const override;
   bool answers(std::size_t port) const override;
-  bool values_depend_on_cycles() const override { return true; }
 
   void drive(KeyedRandom& random, const Dut& dut) override;
   /// Does the operations that are due in this cycle, and says what they lead to.
@@ -98,6 +98,7 @@ class QpSchedulerModel : public BlockModel,
   std::optional<std::uint32_t> fetch_of_;  ///< whose slot is chosen
 
   std::uint64_t quiet_cycles_ = 0;
+  std::uint64_t unpicked_cycles_ = 0;                        ///< in which a turn could have begun, and none did
   std::uint64_t walk_ = 0;                                   ///< cycles that are left of it
   std::uint64_t cycles_to_fetch_ = 0;                        ///< cycles until the fetch that has begun is offered
   bool turn_ended_ = false;                                  ///< what became of it is put out now

@@ -94,11 +94,9 @@ class Machine : public Dut {
 
 class MachineModel : public BlockModel {
  public:
-  explicit MachineModel(const Traits& traits, bool depends_on_cycles = false)
-      : BlockModel([traits](std::uint64_t) { return std::make_unique<Machine>(traits); }),
-        depends_on_cycles_(depends_on_cycles) {}
+  explicit MachineModel(const Traits& traits)
+      : BlockModel([traits](std::uint64_t) { return std::make_unique<Machine>(traits); }) {}
   void reset(KeyedRandom&, const Dut&) override { tag_ = 0; }
-  bool values_depend_on_cycles() const override { return depends_on_cycles_; }
   bool offer(std::size_t, KeyedRandom& random, Transaction& values) override {
     values = {random.below(1'000'000), ++tag_};
     return true;
@@ -188,18 +186,6 @@ TEST(Contract, AResetThatTakesLongerIsNamedWithOrWithoutItsKeys) {
        }) {
     const std::string found = verdict(slow, contract);
     EXPECT_NE(found.find(says), std::string::npos) << found;
-  }
-}
-
-TEST(Contract, RangesOfABlockWhoseAnswersDependOnItsCyclesAreRefused) {
-  StreamBench bench("machine", std::make_unique<MachineModel>(Traits{}, true),
-                    parse_contract("\ncycles = \"ranges\"", "c.toml"));
-  try {
-    bench.run({.count = 1});
-    FAIL();
-  } catch (const std::invalid_argument& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "c.toml:2: cycles: what machine answers depends on its cycles; allowed: data_sheet");
   }
 }
 

@@ -3,10 +3,10 @@
 each of the given streams.
 
   deepen.py --core BLOCK.sv --package mrc_pkg.sv --streams in,out --out FOLDER [--log2 NumSlots=LOG2_SLOTS]
-            [--comment TEXT]
+            [--level others_o=EXPRESSION] [--comment TEXT]
 
 FOLDER/core_BLOCK.sv is BLOCK.sv with its module renamed, FOLDER/deep_BLOCK.sv the variant around it. Its clock is clk, its reset
-rst is active high.
+rst is active high. --level: an output that tells of what the stages hold too.
 """
 import argparse
 import pathlib
@@ -44,7 +44,7 @@ def cast(port, value):
     return value if type_name == "logic" else f"{type_name}'({value})"
 
 
-def deep(block, text, module, streams, log2):
+def deep(block, text, module, streams, log2, levels):
     header = re.search(rf"module {block}\b.*?\n\);", without_comments(text), re.S).group(0)
     header = header.replace(f"module {block}", f"module deep_{block}", 1)
     header = re.sub(r"\bclk_i\b", "clk", re.sub(r"\brst_ni\b", "rst", header))
@@ -56,7 +56,7 @@ def deep(block, text, module, streams, log2):
     values.update(clk_i="clk", rst_ni="!rst")
     body = ""
     for stream in streams:
-        ports = [p for p in module.ports if of_stream(p[3], stream) and not re.search(r"_(valid|ready)_[io]$", p[3])]
+        ports = [p for p in module.ports if of_stream(p[3], stream) and not re.fullmatch(rf"{stream}_(valid|ready)_[io]", p[3])]
         direction = ports[0][0]
         for valid in (f"{stream}_valid", f"{stream}_ready"):
             values.update({f"{valid}_{s}": f"{valid}_s" for s in "io" if f"{valid}_{s}" in values})
@@ -72,9 +72,14 @@ def deep(block, text, module, streams, log2):
             body += "  assign {" + ", ".join(f"{p[3]}_l" for p in ports) + f"}} = {stream}_q;\n"
             body += "".join(f"  assign {p[3]} = {cast(p, p[3] + '_l')};\n" for p in ports)
             values.update({p[3]: f"{p[3]}_s" for p in ports})
+    for level, value in levels:
+        values[level] = ""
+        body += f"  assign {level} = {value};\n"
     parameters = ", ".join(f".{name}({name})" for kind, name, _ in module.parameters if kind == "parameter")
     ports = ",\n    ".join(f".{name}({value})" for name, value in values.items())
-    return f"// Written by deepen.py.\n{header}\n{body}\n  core_{block} #({parameters}) u_core (\n    {ports}\n  );\nendmodule\n"
+    off, on = ("".join(f"/* verilator lint_{state} {what} */\n" for what in ("UNUSEDPARAM", "PINCONNECTEMPTY")) for state in ("off", "on"))
+    return (f"// Written by deepen.py.\n{off}{header}\n{body}\n  core_{block} #({parameters}) u_core (\n    {ports}\n  );\n"
+            f"endmodule\n{on}")
 
 
 def main():
@@ -83,6 +88,7 @@ def main():
         parser.add_argument(option, required=True, type=pathlib.Path)
     parser.add_argument("--streams", required=True)
     parser.add_argument("--log2", action="append", default=[])
+    parser.add_argument("--level", action="append", default=[])
     parser.add_argument("--comment", default="")
     options = parser.parse_args()
     block = options.core.stem
@@ -92,8 +98,9 @@ def main():
     core = re.sub(rf"^module {block}\b", f"module core_{block}", text, count=1, flags=re.M)
     (options.out / f"core_{block}.sv").write_text(core)
     log2 = [tuple(entry.split("=")) for entry in options.log2]
+    levels = [tuple(entry.split("=", 1)) for entry in options.level]
     (options.out / f"deep_{block}.sv").write_text(
-        f"// {options.comment}\n" + deep(block, text, module, options.streams.split(","), log2))
+        f"// {options.comment}\n" + deep(block, text, module, options.streams.split(","), log2, levels))
 
 
 if __name__ == "__main__":
