@@ -16,19 +16,19 @@ std::string executable(const std::string& name) {
 /// Packets arrive out of order and are retransmitted, completions are poisoned; for qp_scheduler, QPs come back whose
 /// contexts have left the NIC.
 std::string scenario_of(const std::string& block) {
-  if (block == "qp_scheduler") {
-    return "tb/scenarios/many_qps.toml --set traffic.qps_per_peer=1500 traffic.outstanding_messages=1024 "
-           "traffic.rows=3000 traffic.byte_scale=0.004 ";
+  if (block != "qp_scheduler") {
+    return "tb/scenarios/pair.toml --set traffic.rows=8 fabric.loss_rate=0.005 fabric.trim_rate=0.005 "
+           "pcie.poisoned_completion_rate=0.01 ";
   }
-  return "tb/scenarios/pair.toml --set traffic.rows=8 fabric.loss_rate=0.005 fabric.trim_rate=0.005 "
-         "pcie.poisoned_completion_rate=0.01 ";
+  EXPECT_EQ(run_process("mrcsim trace generate flows --count 2600 --bytes 4096 --out %D/flows.csv").exit_code, 0);
+  return "tb/scenarios/many_qps.toml --set traffic.trace=%D/flows.csv traffic.byte_scale=1 traffic.qps_per_peer=1500 "
+         "traffic.outstanding_messages=1024 ";
 }
 
 class EachBlock : public ::testing::TestWithParam<std::string> {
  protected:
   std::string deep() const { return executable("mrcsim_deep_" + GetParam()); }
   std::string bug() const { return deep() + "_bug"; }
-  std::string run() const { return " run " + scenario_of(GetParam()) + "--out %D/out "; }
   std::string line(const std::string& top) const { return "RTL: " + GetParam() + ", top " + top + ", "; }
 };
 
@@ -43,9 +43,10 @@ TEST_P(EachBlock, DeeperPassesCosimAndItsBugIsFound) {
 }
 
 TEST_P(EachBlock, DeeperPassesInARunAndItsBugEndsIt) {
+  const std::string command = " run " + scenario_of(GetParam()) + "--out %D/out ";
   for (const std::string& mode :
        {"--rtl " + GetParam(), "--rtl " + GetParam() + " --rtl-timing pins", "--shadow " + GetParam()}) {
-    const ProcessResult good = run_process(deep() + run() + mode);
+    const ProcessResult good = run_process(deep() + command + mode);
     EXPECT_EQ(good.exit_code, 0) << mode << good.err;
     EXPECT_NE(good.out.find(line("deep_" + GetParam())), std::string::npos) << good.out;
     if (good.exit_code != 0) continue;
@@ -55,7 +56,7 @@ TEST_P(EachBlock, DeeperPassesInARunAndItsBugEndsIt) {
       operations += rtl["transactions"].get<std::uint64_t>();
     }
     EXPECT_GT(operations, 0) << mode;
-    const ProcessResult wrong = run_process(bug() + run() + mode);
+    const ProcessResult wrong = run_process(bug() + command + mode);
     EXPECT_EQ(wrong.exit_code, 4) << mode << wrong.err << wrong.out;
     EXPECT_NE(wrong.err.find("mrcsim: mismatch: "), std::string::npos) << mode << wrong.err;
   }

@@ -198,7 +198,7 @@ std::optional<Mismatch> StreamBench::observe(Dut& dut) {
   mismatch.actual = difference->actual;
   const bool level = std::any_of(dut.state.begin(), dut.state.end(),
                                  [&](const Field& field) { return field.name == difference->field; });
-  if (!level && checker_ && contract_->cycles_line != 0) {
+  if (!level && checker_ && contract_->data_sheet && contract_->cycles_line != 0) {
     mismatch.contract = contract_->place(contract_->cycles_line) + ": cycles = \"data_sheet\"";
   }
   return mismatch;
