@@ -47,8 +47,13 @@ struct CosimCommandOptions {
   cosim::CosimOptions bench;
 };
 
+struct TraceOfRun {
+  cosim::Trace trace;
+  std::string mismatch;  ///< that has ended the run; empty: none
+};
+
 /// What the RTL of the scenario's nodes is asked in a run of it, where ring 1 decides.
-cosim::Trace trace_of_run(const CosimCommandOptions& options) {
+TraceOfRun trace_of_run(const CosimCommandOptions& options) {
   if (options.scenario.empty()) throw std::invalid_argument("--vectors trace: --scenario FILE is missing");
   const ScenarioConfig scenario = load_scenario(options.scenario, {options.assignments, std::nullopt});
   const Job job = prepare_job(scenario, options.scenario);
@@ -67,13 +72,14 @@ cosim::Trace trace_of_run(const CosimCommandOptions& options) {
     add_recorded_rtl(selection, of, cosim::TraceRecorder(of_node[selection.node], most), rtl);
   };
   Simulation simulation(scenario, job.workload, job.nics_of_ranks, std::move(simulation_options));
-  simulation.run(interruption());
+  const RunResult result = simulation.run(interruption());
   if (interrupted()) throw cosim::CosimInterrupted{};
   std::size_t busiest = 0;
   for (std::size_t node = 0; node < of_node.size(); ++node) {
     if (of_node[node].offers.size() > of_node[busiest].offers.size()) busiest = node;
   }
-  return std::move(of_node[busiest]);
+  const bool differs = result.status == RunStatus::mismatch && !result.details.empty();
+  return {std::move(of_node[busiest]), differs ? result.details.front() : ""};
 }
 
 Json fields_json(const std::vector<std::pair<std::string, std::uint64_t>>& fields) {
@@ -274,7 +280,12 @@ cosim::CosimReport run_bench(const CosimCommandOptions& options, const Scratch& 
 int run_into_folder(CosimCommandOptions& options, const RtlSource& source, cosim::StreamBench& bench) {
   const OutputDirectory out(options.bench.out);
   const Scratch scratch(options.bench.out);
-  if (options.vectors == "trace") options.bench.trace = trace_of_run(options);
+  std::string mismatch_of_run;
+  if (options.vectors == "trace") {
+    TraceOfRun run = trace_of_run(options);
+    options.bench.trace = std::move(run.trace);
+    mismatch_of_run = std::move(run.mismatch);
+  }
   const auto start = std::chrono::steady_clock::now();
   const cosim::CosimReport report = run_bench(options, scratch, bench);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -282,7 +293,12 @@ int run_into_folder(CosimCommandOptions& options, const RtlSource& source, cosim
   scratch.move_all();
   print_report(options, report, seconds);
   fmt::print("  {:<10} {}/cosim.json\n", "results", options.bench.out);
-  if (report.mismatches == 0) return kExitOk;
+  if (report.mismatches == 0 && mismatch_of_run.empty()) return kExitOk;
+  // What the run asked until then may not show it in the block alone.
+  if (report.mismatches == 0) {
+    fmt::print(stderr, "mrcsim: mismatch: in the run: {}\n", mismatch_of_run);
+    return kExitMismatch;
+  }
   fmt::print(stderr, "mrcsim: mismatch: {}: {}\n", options.block, report.first_mismatch->line());
   return kExitMismatch;
 }

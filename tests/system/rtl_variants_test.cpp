@@ -51,7 +51,8 @@ TEST_P(EachBlock, DeeperPassesInARunAndItsBugEndsIt) {
     EXPECT_NE(good.out.find(line("deep_" + GetParam())), std::string::npos) << good.out;
     if (good.exit_code != 0) continue;
     std::uint64_t operations = 0;
-    for (const auto& rtl : read_json(test_folder() / "out" / "result.json")["rtl"]) {
+    const auto result = read_json(test_folder() / "out" / "result.json");
+    for (const auto& rtl : result["rtl"]) {
       EXPECT_EQ(rtl["mismatches"], 0) << mode;
       operations += rtl["transactions"].get<std::uint64_t>();
     }
@@ -75,7 +76,7 @@ TEST_P(EachBlock, DeeperIsCalibratedWithItsOwnCycles) {
   const ProcessResult run =
       run_process(deep() + " calibrate " + GetParam() + " --size small --count 2000 --out %D/c.md");
   EXPECT_TRUE(run.exit_code == 0 || run.exit_code == 4) << run.err;
-  EXPECT_EQ(run.err.find("mismatch"), std::string::npos) << run.err;
+  EXPECT_TRUE(run.err.empty() || run.err.find("in the model differ from the RTL") != std::string::npos) << run.err;
   EXPECT_NE(run.out.find("Verdict: "), std::string::npos) << run.out;
 }
 
@@ -87,7 +88,7 @@ TEST_P(EachBlock, PausesAreNamedByCosimAndCalibrate) {
   const ProcessResult calibrate =
       run_process(mrcsim + " calibrate " + GetParam() + " --size small --count 2000 --out %D/c.md");
   EXPECT_EQ(calibrate.exit_code, 4) << calibrate.err << calibrate.out;
-  EXPECT_NE(calibrate.out.find("Verdict: differ: "), std::string::npos) << calibrate.out;
+  EXPECT_NE(calibrate.err.find("mrcsim: mismatch: "), std::string::npos) << calibrate.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, EachBlock,

@@ -12,12 +12,15 @@ namespace mrc::cosim {
 
 std::unique_ptr<BlockModel> make_retransmit_buffer_bench_model() {
 #ifdef MRCSIM_BENCH_DEFAULT
-  return std::make_unique<RetransmitBufferModel>(kRetransmitBufferSizes,
-                                                 make_retransmit_buffer_dut<Vretransmit_buffer_bench>);
+  auto model = std::make_unique<RetransmitBufferModel>(kRetransmitBufferSizes,
+                                                       make_retransmit_buffer_dut<Vretransmit_buffer_bench>);
+  model->compare_cycles(4 * kRetransmitBufferSizes.records);
 #else
-  return std::make_unique<RetransmitBufferModel>(RetransmitBufferSizes{16, 64, 8},
-                                                 make_retransmit_buffer_dut<Vretransmit_buffer_bench_small>);
+  auto model = std::make_unique<RetransmitBufferModel>(RetransmitBufferSizes{16, 64, 8},
+                                                       make_retransmit_buffer_dut<Vretransmit_buffer_bench_small>);
+  model->compare_cycles(32);
 #endif
+  return model;
 }
 
 }  // namespace mrc::cosim

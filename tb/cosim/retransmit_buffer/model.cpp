@@ -552,13 +552,14 @@ std::optional<Difference> RetransmitBufferModel::observe(const Dut& dut, std::ve
     const std::uint64_t due = ready_cycle_;
     const bool ready = dut.ports[0].ready.get() != 0;
     if (ready) ready_cycle_ = 0;
-    if (ready != (cycle_ == due)) return Difference{"cycle from which on the next command is taken", due, cycle_};
+    if (ready != (cycle_ == due)) return Difference{"cmd_ready", cycle_ == due ? 1ULL : 0ULL, ready ? 1ULL : 0ULL};
   }
   if (answer_cycle_ != 0) {
     const std::uint64_t due = answer_cycle_;
     const bool answered = dut.ports[1].valid.get() != 0;
     if (answered) answer_cycle_ = 0;
-    if (answered != (cycle_ == due)) return Difference{"cycle of the response", due, cycle_};
+    if (answered != (cycle_ == due))
+      return Difference{"rsp_valid", cycle_ == due ? 1ULL : 0ULL, answered ? 1ULL : 0ULL};
   }
   return std::nullopt;
 }

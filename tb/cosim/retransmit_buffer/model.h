@@ -28,9 +28,9 @@ class RetransmitBufferModel : public BlockModel,
                               public TrafficPart {
  public:
   RetransmitBufferModel(const RetransmitBufferSizes& sizes, MakeDut make_dut);
-  /// From now on these also have to come in the cycles of the data sheet of rtl/retransmit_buffer, which a block with
-  /// the same ports need not keep: the first ready after a reset, the response to a command that came alone, the taking
-  /// of the next one, and that of commands on one record behind each other.
+  /// From now on these also have to come in the cycles of the data sheet of rtl/retransmit_buffer, unless the contract
+  /// has ranges: the first ready after a reset, the response to a command that came alone, the taking of the next one,
+  /// and that of commands on one record behind each other.
   void compare_cycles(std::uint32_t buckets) {
     cycles_.emplace(sizes_.qps, buckets);
     initialization_cycles_ = std::max(sizes_.slots, buckets) + 1ULL;

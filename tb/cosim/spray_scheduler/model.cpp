@@ -167,7 +167,7 @@ void SpraySchedulerModel::forget_tables() {
   last_turn_ = Turn::none;
   due_.clear();
   held_.fill(false);
-  free_cycle_ = 0;
+  free_cycle_ = work_cycle_ = 0;
   last_select_cycle_ = ~0ULL;
   last_credit_cycle_ = ~0ULL;
   order_evs_ = 0;
@@ -391,6 +391,7 @@ std::optional<Difference> SpraySchedulerModel::observe(const Dut& dut, std::vect
   if (both && last_turn_ != Turn::none && packet != (last_turn_ == Turn::update)) {
     return Difference{"turn of a packet", last_turn_ == Turn::update ? 1ULL : 0ULL, packet ? 1ULL : 0ULL};
   }
+  if (const auto difference = compare_ready(dut)) return difference;
   if (packet) last_turn_ = Turn::select;
   if (update) last_turn_ = Turn::update;
   for (std::size_t i = 0; i < tables_.size(); ++i) {
@@ -400,6 +401,21 @@ std::optional<Difference> SpraySchedulerModel::observe(const Dut& dut, std::vect
   }
 
   return observe_answers(dut);
+}
+
+std::optional<Difference> SpraySchedulerModel::compare_ready(const Dut& dut) const {
+  if (!data_sheet_cycles || work_cycle_ == kUnknownCycle) return std::nullopt;
+  const auto valid = [&](std::size_t port) { return dut.ports[port].valid.get() != 0; };
+  const bool takes = cycle_ >= work_cycle_;
+  const bool update_was_last = last_turn_ == Turn::update;
+  const std::array wanted{std::pair{kCsr, takes},
+                          std::pair{kUpdate, takes && !valid(kCsr) && !(valid(kSelect) && update_was_last)},
+                          std::pair{kSelect, takes && !valid(kCsr) && !(valid(kUpdate) && !update_was_last)}};
+  for (const auto& [port, ready] : wanted) {
+    const bool actual = dut.ports[port].ready.get() != 0;
+    if (actual != ready) return Difference{dut.ports[port].name + "_ready", ready, actual};
+  }
+  return std::nullopt;
 }
 
 /// Answers come in the order of their operations, and in the cycle that they are due, as far as that is known: nothing
@@ -412,6 +428,7 @@ std::optional<Difference> SpraySchedulerModel::observe_answers(const Dut& dut) {
     if (held_[port - kRsp]) {
       for (DueAnswer& answer : due_) answer.cycle = kUnknownCycle;
       free_cycle_ = kUnknownCycle;
+      if (work_cycle_ > cycle_) work_cycle_ = kUnknownCycle;
     }
     if (!valid || held) continue;
     if (due_.empty() || due_.front().port != port)
@@ -420,7 +437,9 @@ std::optional<Difference> SpraySchedulerModel::observe_answers(const Dut& dut) {
     due_.pop_front();
     if (cycle != kUnknownCycle && cycle != cycle_) return Difference{"cycle of an answer", cycle, cycle_};
     // The operation is over, and none is behind it.
-    if (due_.empty() && free_cycle_ == kUnknownCycle && !held_[port - kRsp]) free_cycle_ = cycle_;
+    if (!due_.empty() || held_[port - kRsp]) continue;
+    if (free_cycle_ == kUnknownCycle) free_cycle_ = cycle_;
+    if (work_cycle_ == kUnknownCycle) work_cycle_ = cycle_;
   }
   if (!due_.empty() && due_.front().cycle < cycle_) return Difference{"cycle of an answer", due_.front().cycle, cycle_};
   return std::nullopt;
@@ -429,8 +448,9 @@ std::optional<Difference> SpraySchedulerModel::observe_answers(const Dut& dut) {
 /// An operation was taken that works for `cycles`; kUnknownCycle: not known.
 void SpraySchedulerModel::expect_answer(std::size_t port, std::uint64_t cycles) {
   if (!data_sheet_cycles) return;
-  const bool known = free_cycle_ != kUnknownCycle && cycles != kUnknownCycle;
-  free_cycle_ = known ? std::max(cycle_ + kAcceptedToWork, free_cycle_) + cycles : kUnknownCycle;
+  work_cycle_ = free_cycle_ == kUnknownCycle ? kUnknownCycle : std::max(cycle_ + kAcceptedToWork, free_cycle_);
+  const bool known = work_cycle_ != kUnknownCycle && cycles != kUnknownCycle;
+  free_cycle_ = known ? work_cycle_ + cycles : kUnknownCycle;
   due_.push_back({port, free_cycle_});
 }
 

@@ -102,6 +102,8 @@ class SpraySchedulerModel : public BlockModel,
   EvIndex next_of_order() const;
 
   std::optional<Difference> observe_answers(const Dut& dut);
+  /// An operation is taken as soon as the work of the last one begins.
+  std::optional<Difference> compare_ready(const Dut& dut) const;
   void expect_answer(std::size_t port, std::uint64_t cycles);
 
   Transaction accept_select(const Transaction& values);
@@ -156,6 +158,7 @@ class SpraySchedulerModel : public BlockModel,
   std::deque<DueAnswer> due_;     ///< of the operations that were taken, in their order
   std::array<bool, 3> held_{};    ///< an answer of rsp, done, csr was not taken
   std::uint64_t free_cycle_ = 0;  ///< in which the work of the next operation can begin, if that is known
+  std::uint64_t work_cycle_ = 0;  ///< in which that of the last one that was taken begins, if that is known
   Turn last_turn_ = Turn::none;
   std::uint64_t cycle_ = 0;
   std::uint64_t order_evs_ = 0;  ///< taken in since the reset
