@@ -88,13 +88,16 @@ Json fields_json(const std::vector<std::pair<std::string, std::uint64_t>>& field
   return json;
 }
 
-Json report_json(const CosimCommandOptions& options, const RtlSource& rtl, const cosim::CosimReport& report) {
+/// `mismatch_of_run`: that of the run of --vectors trace; empty: none.
+Json report_json(const CosimCommandOptions& options, const RtlSource& rtl, const cosim::CosimReport& report,
+                 const std::string& mismatch_of_run) {
   Json json{{"schema_version", 1},        {"block", options.block},
             {"size", options.size},       {"vectors", options.vectors},
             {"seed", options.bench.seed}, {"transactions", report.transactions},
             {"outputs", report.outputs},  {"cycles", report.cycles},
             {"resets", report.resets},    {"mismatches", report.mismatches}};
   json["rtl"] = {{"top", rtl.top}, {"files", rtl.files}, {"sha256", rtl.sha256}, {"contract", rtl.contract_file}};
+  if (options.vectors == "trace") json["mismatch_of_run"] = mismatch_of_run;
   json["mismatch"] = nullptr;
   if (const auto& m = report.first_mismatch) {
     json["mismatch"] = {{"kind", m->kind},
@@ -289,17 +292,17 @@ int run_into_folder(CosimCommandOptions& options, const RtlSource& source, cosim
   const auto start = std::chrono::steady_clock::now();
   const cosim::CosimReport report = run_bench(options, scratch, bench);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  out.write("cosim.json", report_json(options, source, report).dump(2) + "\n");
+  out.write("cosim.json", report_json(options, source, report, mismatch_of_run).dump(2) + "\n");
   scratch.move_all();
   print_report(options, report, seconds);
   fmt::print("  {:<10} {}/cosim.json\n", "results", options.bench.out);
-  if (report.mismatches == 0 && mismatch_of_run.empty()) return kExitOk;
-  // What the run asked until then may not show it in the block alone.
-  if (report.mismatches == 0) {
-    fmt::print(stderr, "mrcsim: mismatch: in the run: {}\n", mismatch_of_run);
+  if (report.first_mismatch) {
+    fmt::print(stderr, "mrcsim: mismatch: {}: {}\n", options.block, report.first_mismatch->line());
     return kExitMismatch;
   }
-  fmt::print(stderr, "mrcsim: mismatch: {}: {}\n", options.block, report.first_mismatch->line());
+  if (mismatch_of_run.empty()) return kExitOk;
+  // What the run asked until then does not show it in the block alone.
+  fmt::print(stderr, "mrcsim: mismatch: in the run: {}\n", mismatch_of_run);
   return kExitMismatch;
 }
 

@@ -12,15 +12,12 @@ namespace mrc::cosim {
 
 std::unique_ptr<BlockModel> make_retransmit_buffer_bench_model() {
 #ifdef MRCSIM_BENCH_DEFAULT
-  auto model = std::make_unique<RetransmitBufferModel>(kRetransmitBufferSizes,
-                                                       make_retransmit_buffer_dut<Vretransmit_buffer_bench>);
-  model->compare_cycles(4 * kRetransmitBufferSizes.records);
+  return std::make_unique<RetransmitBufferModel>(kRetransmitBufferSizes, 4 * kRetransmitBufferSizes.records,
+                                                 make_retransmit_buffer_dut<Vretransmit_buffer_bench>);
 #else
-  auto model = std::make_unique<RetransmitBufferModel>(RetransmitBufferSizes{16, 64, 8},
-                                                       make_retransmit_buffer_dut<Vretransmit_buffer_bench_small>);
-  model->compare_cycles(32);
+  return std::make_unique<RetransmitBufferModel>(RetransmitBufferSizes{16, 64, 8}, 32,
+                                                 make_retransmit_buffer_dut<Vretransmit_buffer_bench_small>);
 #endif
-  return model;
 }
 
 }  // namespace mrc::cosim

@@ -92,8 +92,12 @@ std::uint32_t most_overtaken(const RetransmitBuffer& buffer) {
 
 }  // namespace
 
-RetransmitBufferModel::RetransmitBufferModel(const RetransmitBufferSizes& sizes, MakeDut make_dut)
-    : BlockModel(std::move(make_dut)), sizes_(sizes) {
+RetransmitBufferModel::RetransmitBufferModel(const RetransmitBufferSizes& sizes, std::uint32_t buckets,
+                                             MakeDut make_dut)
+    : BlockModel(std::move(make_dut)),
+      sizes_(sizes),
+      cycles_(sizes.qps, buckets),
+      initialization_cycles_(std::max(sizes.slots, buckets) + 1ULL) {
   points_.append = coverage.point("append", {"record", "pool empty", "QP never opened"});
   points_.sent = coverage.point("sent", {"first copy", "another copy", "not in the pipeline", "QP never opened"});
   points_.nack = coverage.point("nack", {"lost", "lost, older than the oldest lost", "not outstanding"});
@@ -145,7 +149,7 @@ void RetransmitBufferModel::reset(KeyedRandom& random, const Dut& dut) {
   asked_.clear();
   pipeline_.clear();
   oldest_sent_.clear();
-  if (cycles_) cycles_->reset();
+  cycles_.reset();
   cycle_ = answer_cycle_ = ready_cycle_ = unanswered_ = 0;
   seen_ready_ = only_single_ = false;
   // Small, or anywhere in the first half of all times.
@@ -467,7 +471,7 @@ void RetransmitBufferModel::accept(std::size_t, const Transaction& values,
   }
   expect_response(e, expected);
   follow(c, e);
-  if (cycles_) expect_cycles(latency_of(c, before, e), holds_the_block(c.op));
+  expect_cycles(latency_of(c, before, e), holds_the_block(c.op));
   ++unanswered_;
   if (opened || c.op == RetransmitOp::open) {
     cover(c, e, before);
@@ -498,7 +502,7 @@ void RetransmitBufferModel::accept_move(const Transaction& values, std::vector<s
   asked_.push_back(store ? std::optional(qp) : std::nullopt);
   const RetransmitReply reply = reference_->look(qp);
   expect_response(reply, expected);
-  if (cycles_) expect_cycles(RetransmitBufferCycles::kOneRecord, !store);
+  expect_cycles(RetransmitBufferCycles::kOneRecord, !store);
   ++unanswered_;
   coverage.hit(points_.moved, store ? 0 : 1, reply.has_lost ? 2 : reply.unacked != reply.next ? 1 : 0, 3);
   last_qp_ = ~0U;
@@ -513,7 +517,7 @@ void RetransmitBufferModel::expect_response(const RetransmitReply& reply,
 
 std::uint64_t RetransmitBufferModel::latency_of(const RetransmitCommand& c, const Before& before,
                                                 const RetransmitReply& reply) {
-  return cycles_->latency(
+  return cycles_.latency(
       c, {before.unacked, psn_add(before.unacked, before.span), before.outstanding, before.lost, before.oldest_lost},
       reply);
 }
@@ -531,7 +535,7 @@ void RetransmitBufferModel::expect_cycles(std::uint64_t latency, bool holds_bloc
 
 std::optional<Difference> RetransmitBufferModel::compare_ready(const Dut& dut) {
   const bool ready = dut.ports[0].ready.get() != 0;
-  if (initialization_cycles_ != 0 && !seen_ready_ && ready != (cycle_ == initialization_cycles_)) {
+  if (!seen_ready_ && ready != (cycle_ == initialization_cycles_)) {
     return Difference{"cycle of the first ready after a reset", initialization_cycles_, cycle_};
   }
   seen_ready_ = seen_ready_ || ready;

@@ -27,14 +27,10 @@ class RetransmitBufferModel : public BlockModel,
                               public TracePart,
                               public TrafficPart {
  public:
-  RetransmitBufferModel(const RetransmitBufferSizes& sizes, MakeDut make_dut);
-  /// From now on these also have to come in the cycles of the data sheet of rtl/retransmit_buffer, unless the contract
-  /// has ranges: the first ready after a reset, the response to a command that came alone, the taking of the next one,
-  /// and that of commands on one record behind each other.
-  void compare_cycles(std::uint32_t buckets) {
-    cycles_.emplace(sizes_.qps, buckets);
-    initialization_cycles_ = std::max(sizes_.slots, buckets) + 1ULL;
-  }
+  /// `buckets`: of the hash, a power of two. Unless the contract has ranges, these have to come in the cycles of the
+  /// data sheet of rtl/retransmit_buffer: the first ready after a reset, the response to a command that came alone, the
+  /// taking of the next one, and that of commands on one record behind each other.
+  RetransmitBufferModel(const RetransmitBufferSizes& sizes, std::uint32_t buckets, MakeDut make_dut);
 
   ModelParts parts() override {
     return {.levels = this, .outputs = this, .replay = this, .trace = this, .traffic = this};
@@ -131,12 +127,12 @@ class RetransmitBufferModel : public BlockModel,
   std::uint64_t last_scan_cycles_ = 0;
   NicConfig nic_;  ///< of the box: defaults
 
-  std::optional<RetransmitBufferCycles> cycles_;  ///< to be compared
+  RetransmitBufferCycles cycles_;
   std::uint64_t cycle_ = 0;
-  std::uint64_t answer_cycle_ = 0;           ///< of the response to a command that came alone; 0: none is due
-  std::uint64_t ready_cycle_ = 0;            ///< first in which the next can be taken; 0: open
-  std::uint64_t unanswered_ = 0;             ///< commands
-  std::uint64_t initialization_cycles_ = 0;  ///< after a reset; 0: not compared
+  std::uint64_t answer_cycle_ = 0;       ///< of the response to a command that came alone; 0: none is due
+  std::uint64_t ready_cycle_ = 0;        ///< first in which the next can be taken; 0: open
+  std::uint64_t unanswered_ = 0;         ///< commands
+  std::uint64_t initialization_cycles_;  ///< after a reset
   bool seen_ready_ = false;
   bool only_single_ = false;   ///< since the block was empty only commands on one record came, and no output waited
   std::uint64_t unready_ = 0;  ///< cycles without ready since then

@@ -11,8 +11,7 @@ int main(int argc, char** argv) {
   constexpr RetransmitBufferSizes sizes{4, 64, 2};
   return run_mutants(argc, argv, [&](std::uint64_t transactions) {
     auto model =
-        std::make_unique<cosim::RetransmitBufferModel>(sizes, cosim::make_retransmit_buffer_dut<Mutant<Vmutants>>);
-    model->compare_cycles(32);
+        std::make_unique<cosim::RetransmitBufferModel>(sizes, 32, cosim::make_retransmit_buffer_dut<Mutant<Vmutants>>);
     return stream_mismatch("retransmit_buffer", transactions, std::move(model));
   });
 }

@@ -23,7 +23,7 @@ constexpr std::array kRuns{
     Case{"pcie_dma", "small", 100'000},         Case{"pcie_dma", "default", 30'000},
     Case{"psn_tracker", "small", 60'000},       Case{"psn_tracker", "default", 20'000},
     Case{"qp_scheduler", "small", 60'000},      Case{"qp_scheduler", "default", 40'000},
-    Case{"retransmit_buffer", "small", 25'000}, Case{"retransmit_buffer", "default", 20'000},
+    Case{"retransmit_buffer", "small", 60'000}, Case{"retransmit_buffer", "default", 20'000},
     Case{"spray_scheduler", "small", 60'000},   Case{"spray_scheduler", "default", 40'000},
     Case{"srv6_encap", "small", 40'000},        Case{"srv6_encap", "default", 20'000},
 };

@@ -21,7 +21,7 @@ void expect_found(const std::string& port, const std::string& field, const std::
   const Mismatch found = find_kept_bug(
       [] {
         return StreamBench("retransmit_buffer",
-                           std::make_unique<RetransmitBufferModel>(RetransmitBufferSizes{16, 64, 8},
+                           std::make_unique<RetransmitBufferModel>(RetransmitBufferSizes{16, 64, 8}, 32,
                                                                    make_retransmit_buffer_dut<Model>));
       },
       {.count = 200'000, .seed = 4}, 400);
