@@ -15,7 +15,8 @@ namespace {
 struct State {
   std::uint64_t nodes_left = 0;
   std::uint64_t progress = 0;      ///< bytes
-  std::uint64_t acknowledged = 0;  ///< bytes
+  std::uint64_t acknowledged = 0;  ///< bytes of messages that are complete
+  std::uint64_t sent = 0;          ///< bytes of first transmissions
   std::uint64_t computing = 0;
   std::uint64_t wrong = 0;
   std::uint64_t failed = 0;
@@ -41,6 +42,7 @@ State state_of(const Model& model, const std::atomic<bool>& interrupted) {
     state.nodes_left += player.nodes_left();
     state.progress += player.progress();
     state.acknowledged += player.statistics().acknowledged_bytes;
+    state.sent += node->context.counters.first_payload_bytes;
     state.computing += player.computing() ? 1 : 0;
     state.failed += player.statistics().first_failure.empty() ? 0 : 1;
     state.wrong += player.statistics().corrupted_bytes > 0 || node->first_rtl_mismatch() != nullptr ? 1 : 0;
@@ -101,8 +103,10 @@ void advance(Model& model, double step_us) {
   if (model.recording) model.recording->flush(kernel_now());
 }
 
-void report_progress(const Model& model, std::uint64_t done, std::uint64_t offered) {
+/// Messages may all end at once, so what was sent counts, but for what is copied or skipped.
+void report_progress(const Model& model, const State& now, std::uint64_t offered) {
   if (!model.options.progress) return;
+  const std::uint64_t done = std::min(std::max(now.acknowledged, now.sent), offered);
   model.options.progress({us_from_ps(kernel_now() + model.skipped.total()),
                           offered == 0 ? 0.0 : static_cast<double>(done) / static_cast<double>(offered)});
 }
@@ -125,7 +129,7 @@ RunEnd play(Model& model, Sampler& sampler, EarlyStop& early_stop, FastForward& 
     if (now.nodes_left > 0 && early_stop.look(kernel_now())) return RunEnd::known;
     fast_forward.look(kernel_now());
     model.critical_paths->look(offered == 0 ? 0 : static_cast<double>(now.acknowledged) / static_cast<double>(offered));
-    report_progress(model, now.acknowledged, offered);
+    report_progress(model, now, offered);
   }
   return RunEnd::over;
 }

@@ -119,10 +119,17 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     for (cosim::Transaction& beat : srv6_encap_beats(input, packet, kBytes)) recorder_.add(In::kPort, std::move(beat));
   }
   void put_beat(In& in, std::span<const std::byte> bytes, bool first, bool last) {
+    // Behind the first beat only these change.
     in.bytes = bytes.size();
     in.sop = first ? 1 : 0;
     in.eop = last ? 1 : 0;
-    in.put(model_.pins());
+    if (first) {
+      in.put(model_.pins());
+    } else {
+      set_pin(model_->in_bytes_i, in.bytes);
+      set_pin(model_->in_sop_i, in.sop);
+      set_pin(model_->in_eop_i, in.eop);
+    }
     // Almost all beats are full: a copy of constant length needs no string instruction.
     if (bytes.size() == kBytes) {
       std::memcpy(&model_->in_data_i[0], bytes.data(), kBytes);

@@ -1,6 +1,10 @@
 // The simulation as a library: what compares memory must be able to fail, and small runs must add up.
 #include "simulation/simulation.h"
 
+#include <algorithm>
+#include <vector>
+
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "two_nics.h"
@@ -67,6 +71,28 @@ TEST(RetransmitBuffer, TooFewEntriesAreTheCauseOfTheLoss) {
   EXPECT_EQ(result.status, RunStatus::complete);
   EXPECT_LT(result.goodput_gbps, 500.0);
   EXPECT_EQ(result.limits.front().cause, "retransmit_buffer.entries");
+}
+
+/// In a run of one message of 16 MiB.
+void expect_progress_halfway(Fidelity fidelity) {
+  ScenarioConfig scenario = pair();
+  scenario.node_default.fidelity = fidelity;
+  scenario.traffic.buffer_bytes = 16 << 20;
+  std::vector<double> shares;
+  SimulationOptions options;
+  options.progress = [&](const Progress& progress) { shares.push_back(progress.share); };
+  const RunResult result = run(scenario, writes(1, 16 << 20), std::move(options));
+  EXPECT_EQ(result.status, RunStatus::complete);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  const auto halfway = [](double share) { return share > 0.4 && share < 0.6; };
+  EXPECT_TRUE(std::any_of(shares.begin(), shares.end(), halfway)) << fmt::format("{}", fmt::join(shares, " "));
+}
+
+TEST(Progress, GrowsBeforeTheFirstMessageOfADetailedNicIsComplete) {
+  expect_progress_halfway(Fidelity::detailed);
+}
+TEST(Progress, GrowsBeforeTheFirstMessageOfALightEndpointIsComplete) {
+  expect_progress_halfway(Fidelity::endpoint);
 }
 
 TEST(LightEndpoints, AMissingWriteIsFoundAlthoughPayloadGoesByReference) {
