@@ -54,8 +54,8 @@ target_link_libraries(mrcsim_verilator_timing PUBLIC mrcsim_verilator)
 # quick as can be. BENCH: it has waves, and begins with random bits where it is told to; COVERAGE: it counts lines and toggles.
 # ASSERTIONS: its assertions are checked. TESTBENCH: the module is a testbench, with delays and assertions. LENIENT: warnings
 # never end the build. Verilator runs while building, when a source has changed. Where MRCSIM_RTL_RUNS_SHORTLY is set, all is one
-# source with little optimization (a bench: two); where MRCSIM_RTL_COUNTS_NOTHING is set, COVERAGE has no effect, which takes a part of the time
-# to build and run.
+# source with little optimization (a bench: two); where MRCSIM_RTL_COUNTS_NOTHING is set, COVERAGE has no effect, which takes
+# a part of the time to build and run.
 function(mrcsim_verilate TARGET PREFIX TOP)
   cmake_parse_arguments(ARG "BENCH;COVERAGE;ASSERTIONS;TESTBENCH;LENIENT" "" "ARGS;SOURCES" ${ARGN})
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${TARGET}.dir/${PREFIX})
