@@ -37,14 +37,13 @@ inline constexpr auto kCrcTables = make_crc_tables();
 
 constexpr std::uint32_t crc_of(std::uint32_t crc, std::span<const std::byte> bytes) {
   const auto& t = kCrcTables;
-  const auto byte = [&](std::size_t i) { return std::to_integer<std::uint32_t>(bytes[i]); };
-  std::size_t i = 0;
-  for (; i + 8 <= bytes.size(); i += 8) {
-    const std::uint32_t low = crc ^ (byte(i) | byte(i + 1) << 8 | byte(i + 2) << 16 | byte(i + 3) << 24);
-    crc = t[7][low & 0xFF] ^ t[6][low >> 8 & 0xFF] ^ t[5][low >> 16 & 0xFF] ^ t[4][low >> 24] ^ t[3][byte(i + 4)] ^
-          t[2][byte(i + 5)] ^ t[1][byte(i + 6)] ^ t[0][byte(i + 7)];
+  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
+    const auto byte = [&](std::size_t i) { return std::to_integer<std::uint32_t>(bytes[i]); };
+    const std::uint32_t low = crc ^ (byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24);
+    crc = t[7][low & 0xFF] ^ t[6][low >> 8 & 0xFF] ^ t[5][low >> 16 & 0xFF] ^ t[4][low >> 24] ^ t[3][byte(4)] ^
+          t[2][byte(5)] ^ t[1][byte(6)] ^ t[0][byte(7)];
   }
-  for (; i < bytes.size(); ++i) crc = crc >> 8 ^ t[0][(crc ^ byte(i)) & 0xFF];
+  for (const std::byte byte : bytes) crc = crc >> 8 ^ t[0][(crc ^ std::to_integer<std::uint32_t>(byte)) & 0xFF];
   return crc;
 }
 
