@@ -75,7 +75,7 @@ function(mrcsim_verilate TARGET PREFIX TOP)
     list(APPEND arguments --x-assign fast --x-initial fast)
   endif()
   if(ARG_COVERAGE AND NOT MRCSIM_RTL_COUNTS_NOTHING)
-    # A counter for each bit of each signal is nine tenths of the code, most of it for the widest.
+    # Counters for each bit of each signal were nine tenths of spray_scheduler's code, most of it for the widest.
     list(APPEND arguments --coverage-line --coverage-user)
     if(NOT MRCSIM_RTL_RUNS_SHORTLY)
       list(APPEND arguments --coverage-toggle --coverage-max-width 32)

@@ -15,6 +15,7 @@ namespace mrc::wire {
 
 namespace detail {
 
+/// Reflected: its highest power is the lowest bit.
 inline constexpr std::uint32_t kCrcPolynomial = 0xEDB8'8320;
 constexpr std::uint32_t crc_times_x(std::uint32_t crc) {
   return crc >> 1 ^ ((crc & 1) != 0 ? kCrcPolynomial : 0U);
@@ -35,6 +36,7 @@ constexpr std::array<std::array<std::uint32_t, 256>, 8> make_crc_tables() {
 }
 inline constexpr auto kCrcTables = make_crc_tables();
 
+/// The register `crc` after `bytes`.
 constexpr std::uint32_t crc_of(std::uint32_t crc, std::span<const std::byte> bytes) {
   const auto& t = kCrcTables;
   for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
@@ -90,19 +92,6 @@ inline __m128i crc_load(const std::byte* bytes) {
   _mm_storeu_si128(reinterpret_cast<__m128i*>(rest.data()), a);
   return crc_of(0, rest);
 }
-inline bool can_fold_crc() {
-  return __builtin_cpu_supports("pclmul") != 0;
-}
-
-#else
-
-inline std::uint32_t crc_folded(std::uint32_t crc, std::span<const std::byte> bytes) {
-  return crc_of(crc, bytes);
-}
-inline bool can_fold_crc() {
-  return false;
-}
-
 #endif
 
 }  // namespace detail
@@ -111,14 +100,18 @@ inline bool can_fold_crc() {
 class Crc32 {
  public:
   constexpr void add(std::span<const std::byte> bytes) {
-    if (!std::is_constant_evaluated() && bytes.size() >= 64 && detail::can_fold_crc()) {
+#if defined(__x86_64__)
+    if (!std::is_constant_evaluated() && bytes.size() >= 64 && __builtin_cpu_supports("pclmul") != 0) {
       const std::size_t whole = bytes.size() / 16 * 16;
       crc_ = detail::crc_folded(crc_, bytes.first(whole));
       bytes = bytes.subspan(whole);
     }
+#endif
     crc_ = detail::crc_of(crc_, bytes);
   }
-  constexpr std::uint32_t value() const { return ~crc_; }
+  constexpr std::uint32_t value() const {
+    return ~crc_;
+  }
 
  private:
   std::uint32_t crc_ = 0xFFFF'FFFF;

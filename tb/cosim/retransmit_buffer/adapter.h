@@ -110,7 +110,7 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
     // The response of the command before is taken with this command's first cycle.
     until_ready();
     model_->cmd_valid_i = 1;
-    model_.high();
+    model_.high();  // the falling edge was that in which it was ready
     model_->cmd_valid_i = 0;
     while (model_->rsp_valid_o == 0) {
       if (model_.cycles() - begin > kMostCycles) throw RtlError("retransmit_buffer RTL does not end a command");
