@@ -121,7 +121,7 @@ std::optional<Partition> by_t0_groups(const Topology& topology, const PartitionN
   for (NodeId node = 0; node < topology.nics(); ++node) {
     const std::uint32_t t0 = topology.t0_of(node);
     row.weight[t0] += bytes[node];
-    if (needs.detailed[node]) row.first_rank[t0] = true;
+    if (needs.first[node]) row.first_rank[t0] = true;
     row.join(t0, topology.t0_of(needs.siblings[node]));
   }
   const auto of_t0 = in_blocks(row, ranks);
@@ -147,6 +147,7 @@ std::optional<Partition> by_planes(const Topology& topology, const PartitionNeed
   if (detailed || topology.planes() < ranks || topology.nics() < ranks) return std::nullopt;
   Row row(topology.nics());
   row.weight = bytes_of_nodes(needs, topology.nics());
+  row.first_rank = needs.first;
   for (NodeId node = 0; node < topology.nics(); ++node) row.join(node, needs.siblings[node]);
   const auto of_node = in_blocks(row, ranks);
   if (!of_node) return std::nullopt;
@@ -167,13 +168,11 @@ Partition make_partition(const Topology& topology, const PartitionNeeds& needs, 
     if (!best || cut->crossings < best->crossings) best = std::move(cut);
   }
   if (best) return *std::move(best);
-  std::uint32_t whole = 0;
-  for (const bool detailed : needs.detailed) whole += detailed ? 1 : 0;
   throw std::invalid_argument(
       fmt::format("{} ranks: the fabric cannot be divided into this many parts; allowed: up to {} (T0s per plane) or, "
-                  "with light endpoints "
-                  "only, {} (planes); the {} detailed NICs and all below their T0s stay on one rank",
-                  ranks, topology.t0s(), topology.planes(), whole));
+                  "with light endpoints only, {} (planes); {} detailed NICs stay on one rank with all below their T0s "
+                  "(host.payload = \"bytes\", RTL, the node under test)",
+                  ranks, topology.t0s(), topology.planes(), std::count(needs.first.begin(), needs.first.end(), true)));
 }
 
 }  // namespace mrc

@@ -32,7 +32,8 @@ struct Partition {
 /// What decides where to cut.
 struct PartitionNeeds {
   std::map<std::pair<NodeId, NodeId>, std::uint64_t> bytes;  ///< sent from a node to another
-  std::vector<bool> detailed;                                ///< by node: has to be on rank 0
+  std::vector<bool> detailed;                                ///< by node: its T0s are on its rank
+  std::vector<bool> first;                                   ///< by node: has to be on rank 0
   std::vector<NodeId> siblings;                              ///< by node, the first of those that share a rank with it
 };
 

@@ -296,7 +296,8 @@ void WorkPlayer::misplaced(const PlacementQuestion& question, const PlacementTal
 void WorkPlayer::compare(TimePs now, const Chunk& chunk, const Channel& channel) {
   const PlacementQuestion question{now, nic_.node, channel.flow.peer, chunk.destination, chunk.bytes, chunk.node};
   if (channel.peer_memory == nullptr) {
-    questions_->push_back(question);
+    // All nodes' memories track, or none does.
+    if (memory_.tracks_placement()) questions_->push_back(question);
     return;
   }
   if (memory_.mode() == PayloadMode::bytes && channel.peer_memory->mode() == PayloadMode::bytes) {

@@ -122,7 +122,20 @@ void build_detailed_device(Model& model, SimulationNode& node) {
                                      node.memory, model.placement);
 }
 
+/// Stands where the NIC of a node of another rank is: the player here has only what is known of it when the run is
+/// over.
+class NicElsewhere final : public WorkDevice {
+ public:
+  bool can_post(TimePs /*now*/) override { return false; }
+  void post(TimePs /*now*/, std::uint32_t /*qp*/, const WorkRequest& /*request*/, TimePs /*doorbell_at*/) override {}
+  void message_begun(TimePs /*now*/) override {}
+  void message_completed(TimePs /*now*/) override {}
+  void work_done(TimePs /*now*/) override {}
+  void work_arrived(TimePs /*now*/) override {}
+};
+
 void build_devices(Model& model) {
+  static NicElsewhere elsewhere;
   for (auto& node : model.nodes) {
     if (node->is_endpoint()) {
       node->endpoint = node->transport->make_light_node(node->memory, model.fabric->network(), model.placement);
@@ -130,6 +143,8 @@ void build_devices(Model& model) {
       if (model.options.programs != nullptr) build_light_program_host(model, *node);
     } else if (node->here) {
       build_detailed_device(model, *node);
+    } else if (model.split->is_first()) {
+      node->player_elsewhere = std::make_unique<WorkPlayer>(node->context, elsewhere, node->memory, model.placement);
     }
   }
 }

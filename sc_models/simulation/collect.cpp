@@ -23,13 +23,6 @@ void close_recordings(const Model& model) {
   SC_REPORT_WARNING("waves", fmt::format("{} changes are shown later than they were", model.recording->late()).c_str());
 }
 
-/// When the last work was done; now, where it is not done.
-TimePs end_of(const Model& model, RunStatus status) {
-  TimePs end = 0;
-  for (const auto& node : model.nodes) end = std::max(end, node->player().statistics().last_completion);
-  return status != RunStatus::complete || end == 0 ? sc_core::sc_time_stamp().value() : end;
-}
-
 void collect_nodes(RunResult& result, const Model& model, TimePs end) {
   for (NodeId id = 0; id < model.node_at.size(); ++id) {
     const SimulationNode* node = model.node_at[id];
@@ -125,13 +118,11 @@ void collect_fabric(RunResult& result, const Model& model) {
   result.cost.box_steps += network.events();
 }
 
-void collect_accounts(RunResult& result, const Model& model) {
+/// Of the fabric; those of detailed NICs are there.
+void collect_account(RunResult& result, const Model& model) {
   const ImpairmentCounts impairments = model.fabric->network().impairments();
   AccountResult fabric{"fabric", "fabric", "packets", impairments.duplicated, 0, 0, model.fabric->packets_held()};
   for (const auto& node : model.nodes) {
-    if (node->nic) {
-      for (AccountResult& account : node->nic->accounts()) result.accounts.push_back(std::move(account));
-    }
     fabric.in += node->context.counters.data_packets + node->context.counters.control_packets;
     fabric.out += node->context.counters.received.packets;
   }
@@ -228,6 +219,12 @@ void collect_events(RunResult& result, const Model& model) {
 
 }  // namespace
 
+TimePs end_of(const Model& model, RunStatus status) {
+  TimePs end = 0;
+  for (const auto& node : model.nodes) end = std::max(end, node->player().statistics().last_completion);
+  return status != RunStatus::complete || end == 0 ? sc_core::sc_time_stamp().value() : end;
+}
+
 TransportCounts transport_counts(const Model& model) {
   TransportCounts sum;
   for (const auto& node : model.nodes) {
@@ -252,7 +249,7 @@ RunResult collect(Model& model, RunStatus status, std::vector<std::string> detai
   collect_nodes(result, model, end);
   collect_one_way(result, model);
   collect_events(result, model);
-  collect_accounts(result, model);
+  collect_account(result, model);
   collect_reductions(result, model, end);
   collect_job(result, model);
   collect_messages(result, model);

@@ -8,6 +8,9 @@
 
 namespace mrc {
 
+/// When the last work was done; now, where it is not done.
+TimePs end_of(const Model& model, RunStatus status);
+
 /// Closes what records the run. `details`: why it ended so. The series is the caller's.
 RunResult collect(Model& model, RunStatus status, std::vector<std::string> details);
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <string_view>
@@ -61,35 +62,22 @@ void collect_traffic(RunResult& result, const SimulationNode& node, TimePs run_t
                           active_ns > 0 ? 8.0 * static_cast<double>(counters.delivered_bytes) / active_ns : 0});
 }
 
-void collect_buffers(RunResult& result, const SimulationNode& node, TimePs end) {
-  for (const Occupancy* buffer : node.nic->buffers()) {
-    result.buffers.push_back({node.name, buffer->name(), buffer->unit(), buffer->capacity(), buffer->mean(end),
-                              buffer->p99(end), buffer->high_water(), buffer->time_full_share(end),
-                              buffer->refusals()});
-    for (const Occupancy::Bin& bin : buffer->histogram(end)) {
-      result.buffers.back().histogram.push_back({bin.upper, bin.share});
-    }
-  }
+void append(auto& to, auto from) {
+  std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
-void collect_ledger(RunResult& result, const SimulationNode& node) {
-  for (const IssueSlot* slot : node.nic->slots()) {
-    const double total = static_cast<double>(std::max<TimePs>(slot->accounted_ps(), 1));
-    LedgerResult row{node.name,
-                     slot->box(),
-                     static_cast<double>(slot->busy_ps()) / total,
-                     static_cast<double>(slot->starved_ps()) / total,
-                     static_cast<double>(slot->idle_ps()) / total,
-                     {}};
-    const CauseTable& causes = node.nic->causes();
-    for (std::size_t i = 0; i < causes.size(); ++i) {
-      const Cause cause = Cause::at(i);
-      if (slot->blocked_ps(cause) > 0) {
-        row.blocked[causes.name(cause)] = static_cast<double>(slot->blocked_ps(cause)) / total;
-      }
-    }
-    result.ledger.push_back(std::move(row));
-  }
+void add_nic(RunResult& result, const SimulationNode& node, NicResult nic) {
+  append(result.buffers, std::move(nic.buffers));
+  append(result.ledger, std::move(nic.ledger));
+  append(result.events, std::move(nic.events));
+  append(result.accounts, std::move(nic.accounts));
+  result.pcie.push_back({node.name, nic.pcie});
+  const BoxCounters& counters = *node.box_counters();
+  result.packets.dropped += counters.memory_dropped;
+  result.completions.cqes += counters.cqes;
+  result.completions.writes += counters.cqe_writes;
+  result.cost.box_steps += nic.box_steps;
+  result.cost.kernel_activations += nic.kernel_activations;
 }
 
 void collect_rtl(RunResult& result, const SimulationNode& node) {
@@ -114,19 +102,13 @@ double header_bytes(const Model& model, const SimulationNode& node) {
 std::map<std::string, double> receiver_write_blocked(const Model& model, const SimulationNode& sender) {
   std::map<std::string, double> shares;
   TimePs total = 0;
-  for (const auto& [peer, qps] : sender.qps_of_peer) {
-    if (!model.at(peer).nic) continue;
-    for (const IssueSlot* slot : model.at(peer).nic->slots()) {
-      if (slot->box() != "pcie_dma.write") continue;
-      total += slot->accounted_ps();
-      shares["pcie.line"] += static_cast<double>(slot->busy_ps());
-      const CauseTable& causes = model.at(peer).nic->causes();
-      for (std::size_t i = 0; i < causes.size(); ++i) {
-        const Cause cause = Cause::at(i);
-        if (slot->blocked_ps(cause) == 0) continue;
-        shares[causes.name(cause)] += static_cast<double>(slot->blocked_ps(cause));
-      }
-    }
+  for (const auto& [id, qps] : sender.qps_of_peer) {
+    const SimulationNode& peer = model.at(id);
+    if (!peer.nic && !peer.nic_elsewhere) continue;
+    const WriteSlotTime time = peer.nic ? write_slot_time_of(*peer.nic) : peer.nic_elsewhere->writes;
+    total += time.all_ps;
+    shares["pcie.line"] += static_cast<double>(time.busy_ps);
+    for (const auto& [cause, ps] : time.blocked_ps) shares[cause] += static_cast<double>(ps);
   }
   for (auto& [cause, share] : shares) share /= static_cast<double>(std::max<TimePs>(total, 1));
   // Where writes wait for credits, the time in which they leave is a part of the credits' way round.
@@ -219,13 +201,9 @@ std::map<std::string, double> lost_at(const Model& model, const SimulationNode& 
       lost += too_old;
       shares[node.get() == &under_test ? kReplayWindow : "receiver." + kReplayWindow] += too_old;
     }
-    if (!node->nic) continue;
-    const PerCause<std::uint64_t>& overruns = node->nic->overrun_causes().by_cause();
-    const CauseTable& causes = node->boxes->causes;
-    for (std::size_t i = 0; i < causes.size(); ++i) {
-      if (overruns[i] == 0) continue;
-      const std::string& queue = causes.name(Cause::at(i));
-      shares[node.get() == &under_test ? queue : "receiver." + queue] += static_cast<double>(overruns[i]);
+    if (!node->nic && !node->nic_elsewhere) continue;
+    for (const auto& [queue, packets] : node->nic ? overruns_of(*node->nic) : node->nic_elsewhere->overruns) {
+      shares[node.get() == &under_test ? queue : "receiver." + queue] += static_cast<double>(packets);
     }
   }
   if (lost == 0) return {};
@@ -399,23 +377,9 @@ void collect_goodput(RunResult& result, const Model& model, const SimulationNode
 
 void collect_node(RunResult& result, const Model& model, const SimulationNode& node, TimePs end) {
   collect_traffic(result, node, model.skipped.run_time(end));
-  if (!node.nic) return;
-  const BoxCounters& counters = node.boxes->box_counters;
-  node.nic->settle(end);
-  collect_buffers(result, node, end);
-  node.nic->finish(end);
-  collect_ledger(result, node);
-  result.pcie.push_back({node.name, node.nic->pcie().counts()});
-  collect_rtl(result, node);
-  for (const NicEvent& event : node.boxes->events) {
-    result.events.push_back({us_from_ps(event.time), event.what, node.name + "." + event.where, event.effect});
-  }
-  result.packets.dropped += counters.memory_dropped;
-  result.completions.cqes += counters.cqes;
-  result.completions.writes += counters.cqe_writes;
-  if (!node.owns_wheel) return;
-  result.cost.box_steps += node.wheel->steps();
-  result.cost.kernel_activations += node.wheel->activations();
+  if (!node.nic && !node.nic_elsewhere) return;
+  add_nic(result, node, node.nic ? collect_nic(node, end) : *node.nic_elsewhere);
+  if (node.nic) collect_rtl(result, node);
 }
 
 void collect_under_test(RunResult& result, const Model& model, const SimulationNode& node, TimePs end) {

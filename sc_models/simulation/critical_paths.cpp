@@ -252,8 +252,10 @@ std::vector<std::string> relief_of(const Model& model, const SimulationNode& nod
   if (!cause.starts_with(kReceiver)) return relief_in(node, cause, node.name);
   for (const auto& [id, qps] : node.qps_of_peer) {
     const SimulationNode& peer = model.at(id);
-    if (peer.boxes == nullptr) continue;
-    std::vector<std::string> keys = relief_in(peer, cause.substr(kReceiver.size()), one_peer ? peer.name : "");
+    if (!peer.detailed) continue;
+    // Of a NIC of another rank there is no table, and all NICs declare the same causes.
+    std::vector<std::string> keys =
+        relief_in(peer.boxes != nullptr ? peer : node, cause.substr(kReceiver.size()), one_peer ? peer.name : "");
     if (!keys.empty()) return keys;
     break;
   }

@@ -23,6 +23,7 @@
 #include "pcie/host_memory.h"
 #include "programs/program_host.h"
 #include "results/recording.h"
+#include "simulation/nic_result.h"
 #include "simulation/options.h"
 #include "simulation/skipped_counts.h"
 #include "split/split.h"
@@ -39,7 +40,11 @@ struct SimulationNode {
                  std::shared_ptr<WheelModule> shared_wheel);
 
   bool is_endpoint() const { return !detailed; }
-  WorkPlayer& player() const { return host ? host->player() : endpoint->player(); }
+  /// Precondition: the node is here or light, or this is the rank that has the result.
+  WorkPlayer& player() const {
+    if (player_elsewhere) return *player_elsewhere;
+    return host ? host->player() : endpoint->player();
+  }
   /// Null where no RTL differs from ring 1.
   const std::string* first_rtl_mismatch() const;
   /// Null of a light endpoint.
@@ -71,8 +76,11 @@ struct SimulationNode {
     std::vector<std::string> qps;
     std::vector<std::string> work;
   } waits_elsewhere;
-  std::unique_ptr<BoxCounters> box_counters_elsewhere;  ///< of a detailed node of another rank
-  std::unique_ptr<SkippedCounts> skipped;               ///< null: nothing was skipped
+  // Of a detailed node of another rank, where the result is made.
+  std::unique_ptr<WorkPlayer> player_elsewhere;
+  std::unique_ptr<BoxCounters> box_counters_elsewhere;
+  std::unique_ptr<NicResult> nic_elsewhere;  ///< null until the run is over
+  std::unique_ptr<SkippedCounts> skipped;    ///< null: nothing was skipped
   /// What was counted, and what would have been in skipped time.
   NodeCounters all_counters() const { return skipped ? sum_of(context.counters, skipped->counters) : context.counters; }
 };

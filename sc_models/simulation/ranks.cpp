@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <systemc>
 
+#include <fmt/format.h>
+
 #include "engine/wheel_module.h"
 #include "parameters/transport.h"
 #include "simulation/waits.h"
@@ -94,6 +96,36 @@ void take_in(Model& model, Series& series, ByteReader& from) {
   }
 }
 
+/// Of a detailed node: bytes are compared in one process, RTL is loaded there, and the limits are those of its NIC.
+bool stays_first(const Model& model, NodeId id) {
+  return model.scenario.node(id).host.payload == PayloadMode::bytes ||
+         model.scenario.run.node_under_test == fmt::format("nic{}", id) ||
+         std::ranges::any_of(model.options.rtl, [id](const RtlSelection& selection) { return selection.node == id; });
+}
+
+/// The detailed NICs of this rank, one after the other, with what `put` says of each.
+template <typename Put>
+Bytes of_nics_here(const Model& model, const Put& put) {
+  Bytes bytes;
+  ByteWriter to(bytes);
+  for (const auto& node : model.nodes) {
+    if (!node->nic) continue;
+    to.put(node->id);
+    put(*node, to);
+  }
+  to.put(kNoNode);
+  return bytes;
+}
+
+/// Rank 0 takes what the others said in of_nics_here().
+template <typename Take>
+void take_of_nics(const std::vector<Bytes>& all, const Take& take) {
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    ByteReader from(all[rank]);
+    for (auto id = from.get<NodeId>(); id != kNoNode; id = from.get<NodeId>()) take(id, from);
+  }
+}
+
 }  // namespace
 
 void build_split(Model& model) {
@@ -107,6 +139,7 @@ void build_split(Model& model) {
   }
   for (NodeId id = 0; id < model.scenario.fabric.nics; ++id) {
     needs.detailed.push_back(is_detailed(model.scenario, id));
+    needs.first.push_back(needs.detailed.back() && stays_first(model, id));
   }
   needs.siblings = model.placement.first_siblings();
   model.split = std::make_unique<Split>(*ranks, make_partition(model.fabric->topology(), needs, ranks->size()));
@@ -146,6 +179,33 @@ void run_until(Model& model, TimePs end) {
     run_kernel_to(window);
     exchange(model);
   }
+}
+
+void gather_buffer_names(Model& model) {
+  const Bytes mine = of_nics_here(model, [](const SimulationNode& node, ByteWriter& to) {
+    std::vector<std::string> names;
+    for (const Occupancy* buffer : node.nic->buffers()) names.push_back(buffer->name());
+    to.put(names);
+  });
+  take_of_nics(model.split->ranks.gather(mine),
+               [&](NodeId id, ByteReader& from) { from.get(model.split->buffers_elsewhere[id]); });
+}
+
+void gather_nics(Model& model, TimePs end) {
+  Split& split = *model.split;
+  for (std::uint32_t rank = 1; split.is_first() && rank < split.out_bytes.size(); ++rank)
+    ByteWriter(split.out_bytes[rank]).put(end);
+  split.ranks.exchange(split.out_bytes, split.in_bytes, kNever);
+  if (!split.is_first()) {
+    ByteReader(split.in_bytes[0]).get(end);
+    split.ranks.gather(
+        of_nics_here(model, [end](const SimulationNode& node, ByteWriter& to) { collect_nic(node, end).put(to); }));
+    return;
+  }
+  take_of_nics(split.ranks.gather({}), [&](NodeId id, ByteReader& from) {
+    model.at(id).nic_elsewhere = std::make_unique<NicResult>();
+    model.at(id).nic_elsewhere->get(from);
+  });
 }
 
 void gather(Model& model, Series& series) {

@@ -14,8 +14,13 @@ void build_split(Model& model);
 void join_ranks(Model& model);
 /// Runs the kernel to `end`, on several ranks window by window.
 void run_until(Model& model, TimePs end);
-/// Makes rank 0 know what all ranks know, `series` included. Precondition: there are several.
+// Preconditions of the following: there are several ranks, and all of them call it.
+/// Makes rank 0 know which buffers the NICs of the others have.
+void gather_buffer_names(Model& model);
+/// Makes rank 0 know what all ranks know, `series` included, but for their NICs.
 void gather(Model& model, Series& series);
+/// Makes rank 0 know what the result needs of the other ranks' NICs. `end`: of the run, as rank 0 knows it.
+void gather_nics(Model& model, TimePs end);
 
 /// What only the transport counts, of the nodes of this rank.
 TransportCounts transport_counts(const Model& model);

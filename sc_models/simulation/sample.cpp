@@ -46,10 +46,14 @@ void Sampler::add_goodput() {
 
 void Sampler::add_buffers() {
   for (const auto& node : model_.nodes) {
-    if (!node->nic) continue;
-    for (const Occupancy* buffer : node->nic->buffers()) {
-      series_.add(Series::Group::buffer_occupancy, fmt::format("{}.{}", node->name, buffer->name()));
+    const auto add = [&](const std::string& name, const Occupancy* buffer) {
+      series_.add(Series::Group::buffer_occupancy, fmt::format("{}.{}", node->name, name));
       buffers_.push_back(buffer);
+    };
+    if (node->nic) {
+      for (const Occupancy* buffer : node->nic->buffers()) add(buffer->name(), buffer);
+    } else if (model_.split) {
+      for (const std::string& name : model_.split->buffers_of(node->id)) add(name, nullptr);
     }
   }
 }
@@ -90,7 +94,8 @@ void Sampler::add_queues() {
 void Sampler::sample() {
   row_.clear();
   sample_goodput();
-  for (const Occupancy* buffer : buffers_) row_.push_back(static_cast<double>(buffer->level()));
+  for (const Occupancy* buffer : buffers_)
+    row_.push_back(buffer == nullptr ? 0.0 : static_cast<double>(buffer->level()));
   sample_ev_states();
   sample_queues();
   series_.sample(row_);

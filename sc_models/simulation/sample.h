@@ -34,7 +34,7 @@ class Sampler {
 
   const Model& model_;
   Series series_;
-  std::vector<const Occupancy*> buffers_;
+  std::vector<const Occupancy*> buffers_;         ///< null: of a NIC of another rank
   std::vector<std::uint16_t> queue_row_of_link_;  ///< among the queues' rows; of switch ports
   std::uint32_t queue_rows_ = 0;
   std::vector<std::uint64_t> payload_bytes_;  ///< by plane, of the node under test, at the last sample

@@ -71,6 +71,7 @@ Simulation::Simulation(const ScenarioConfig& scenario, const Workload& workload,
 Simulation::~Simulation() = default;
 
 RunResult Simulation::run(const std::atomic<bool>& interrupted) {
+  if (model_->split) gather_buffer_names(*model_);
   Sampler sampler(*model_);
   EarlyStop early_stop(*model_);
   FastForward fast_forward(*model_);
@@ -79,8 +80,12 @@ RunResult Simulation::run(const std::atomic<bool>& interrupted) {
                                          : play(*model_, sampler, early_stop, fast_forward, interrupted);
   note_reactions(*model_);
   if (model_->split) gather(*model_, sampler.series());
-  if (model_->split && !model_->split->is_first()) return {};
+  if (model_->split && !model_->split->is_first()) {
+    gather_nics(*model_, 0);
+    return {};
+  }
   Verdict verdict = judge(*model_, end);
+  if (model_->split) gather_nics(*model_, end_of(*model_, verdict.status));
   RunResult result = collect(*model_, verdict.status, std::move(verdict.details));
   result.early_stop = early_stop.finish(kernel_now());
   result.fast_forward = fast_forward.finish();

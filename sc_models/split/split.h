@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -28,6 +30,12 @@ struct Split {
 
   bool owns(NodeId node) const { return partition.of_node[node] == rank; }
   bool is_first() const { return rank == 0; }
+  /// Names of the buffers of a detailed NIC of another rank; none of other nodes, or where the result is not made.
+  const std::vector<std::string>& buffers_of(NodeId node) const {
+    static const std::vector<std::string> none;
+    const auto known = buffers_elsewhere.find(node);
+    return known == buffers_elsewhere.end() ? none : known->second;
+  }
 
   Ranks& ranks;
   std::uint32_t rank;
@@ -39,6 +47,7 @@ struct Split {
   std::vector<Bytes> in_bytes;
   std::vector<PlacementQuestion> questions;  ///< of players here about receivers elsewhere
   std::vector<Misplaced> misplaced;          ///< found here for senders elsewhere
+  std::map<NodeId, std::vector<std::string>> buffers_elsewhere;
 };
 
 }  // namespace mrc

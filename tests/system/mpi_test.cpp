@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 #include <string>
 
 #include <fmt/format.h>
@@ -152,6 +153,48 @@ TEST(Ranks, DetailedNicsStayOnRankZeroWithTheirRtl) {
   EXPECT_EQ(r["messages"]["completed"], 5);
   EXPECT_GT(r["rtl"].at(0)["transactions"], 0);
   EXPECT_GT(r["buffers"].size(), 0U);
+}
+
+/// By reference detailed NICs are on all ranks: with bytes the same fabric cannot be divided (BadInputIsOneLineAndTwo).
+std::string detailed_by_reference(const std::string& flows, const std::string& more = "") {
+  return scenario_of(flows, "nics = 8\nnics_per_t0 = 2\nt1s_per_plane = 4\nloss_rate = 0.002\n",
+                     "[host]\npayload = \"reference\"\n" + more) +
+         " --set fidelity=detailed";
+}
+
+TEST(Ranks, DetailedNicsByReferenceAreOnAllRanks) {
+  const std::string faults =
+      "[[fault]]\nat_us = 20\nkind = \"link_down\"\nwhere = \"plane0.t0.2.up1\"\nfor_us = 60\n"
+      "[[fault]]\nat_us = 25\nkind = \"pcie_stall\"\nwhere = \"nic5\"\nfor_us = 8\n"
+      "[[fault]]\nat_us = 30\nkind = \"nic_port_loss\"\nwhere = \"nic6.port2\"\nfor_us = 40\n";
+  const std::string scenario = detailed_by_reference(permutation(8, 3, 2 << 20), faults);
+  for (const int ranks : {2, 4}) {
+    const auto r = same_on_ranks(ranks, scenario + " --shadow srv6_encap@nic0", 0, Limits::not_compared);
+    EXPECT_EQ(r["status"], "complete");
+    EXPECT_EQ(r["messages"]["completed"], 8);
+    EXPECT_GT(r["packets"]["retransmitted"], 0);
+    std::set<std::string> nodes;
+    for (const auto& buffer : r["buffers"]) nodes.insert(buffer["node"].get<std::string>());
+    EXPECT_EQ(nodes.size(), 8U);
+  }
+}
+
+TEST(Ranks, DetailedNicsAndLightEndpointsAreOnAllRanks) {
+  const std::string scenario = detailed_by_reference(permutation(8, 3, 1 << 20) + permutation(8, 5, 1 << 18)) +
+                               " --set node.nic1.fidelity=endpoint node.nic7.fidelity=endpoint";
+  const auto r = same_on_ranks(2, scenario, 0, Limits::not_compared);
+  EXPECT_EQ(r["messages"]["completed"], 16);
+}
+
+TEST(Ranks, AStallOfADetailedNicElsewhereIsTold) {
+  const std::string scenario =
+      detailed_by_reference("0,6,1,1048576,0\n0,7,6,1048576,0\n",
+                            "[nic]\nports = 2\n[protocol]\nexponential_retries = 25\n[run]\nstall_us = 300\n"
+                            "[[fault]]\nat_us = 5\nkind = \"plane_loss\"\nwhere = \"plane0\"\n"
+                            "[[fault]]\nat_us = 5\nkind = \"plane_loss\"\nwhere = \"plane1\"\n");
+  const auto r = same_on_ranks(2, scenario, 3, Limits::not_compared);
+  EXPECT_EQ(r["status"], "stalled");
+  EXPECT_GT(r["details"].size(), 0U);
 }
 
 TEST(Ranks, AStallAndAnErrorEndAllRanksWithTheirCode) {

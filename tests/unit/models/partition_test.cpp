@@ -25,6 +25,7 @@ ScenarioConfig clos(std::uint32_t nics, std::uint32_t nics_per_t0, std::uint32_t
 PartitionNeeds all_light(std::uint32_t nics) {
   PartitionNeeds needs;
   needs.detailed.assign(nics, false);
+  needs.first.assign(nics, false);
   needs.siblings.resize(nics);
   std::iota(needs.siblings.begin(), needs.siblings.end(), 0U);
   return needs;
@@ -65,12 +66,12 @@ TEST(Partition, ASingleT0IsCutByPlanesWithEqualShares) {
   EXPECT_DOUBLE_EQ(partition.crossings, 1);
 }
 
-TEST(Partition, DetailedNicsAreOnRankZeroAndSiblingsTogether) {
+TEST(Partition, SomeNicsAreOnRankZeroAndSiblingsTogether) {
   const ScenarioConfig scenario = clos(32, 4, 4);
   const Topology topology(scenario);
   PartitionNeeds needs = all_light(32);
-  needs.detailed[30] = true;
-  needs.detailed[9] = true;
+  needs.first[30] = true;
+  needs.first[9] = true;
   needs.siblings[12] = 11;
   for (NodeId node = 0; node < 32; ++node) needs.bytes[{node, (node + 13) % 32}] = 1'000;
   const Partition partition = make_partition(topology, needs, 3);
@@ -78,6 +79,23 @@ TEST(Partition, DetailedNicsAreOnRankZeroAndSiblingsTogether) {
   EXPECT_EQ(partition.of_node[9], 0U);
   EXPECT_EQ(partition.of_node[12], partition.of_node[11]);
   EXPECT_EQ(std::set<std::uint32_t>(partition.of_node.begin(), partition.of_node.end()).size(), 3U);
+}
+
+TEST(Partition, DetailedNicsAreSpreadWithTheirT0s) {
+  const ScenarioConfig scenario = clos(8, 1, 4);
+  const Topology topology(scenario);
+  PartitionNeeds needs = all_light(8);
+  needs.detailed.assign(8, true);
+  needs.first[0] = true;
+  for (NodeId node = 0; node < 8; ++node) needs.bytes[{node, (node + 4) % 8}] = 1'000;
+  const Partition partition = make_partition(topology, needs, 2);
+  EXPECT_EQ(partition.cut, Partition::Cut::t0_groups);
+  EXPECT_EQ(partition.of_node, (std::vector<std::uint32_t>{0, 0, 0, 0, 1, 1, 1, 1}));
+  for (const LinkInfo& link : topology.links()) {
+    if (link.first_hop() || link.last_hop()) {
+      EXPECT_EQ(partition.from(link), partition.to(link));
+    }
+  }
 }
 
 TEST(Partition, BlocksGoByBytesAndNoRankIsLeftOut) {
@@ -95,7 +113,7 @@ TEST(Partition, MoreRanksThanPartsAreRefused) {
   const Topology topology(scenario);
   PartitionNeeds needs = all_light(16);
   EXPECT_THROW(make_partition(topology, needs, 9), std::invalid_argument);
-  needs.detailed.assign(16, true);
+  needs.first.assign(16, true);
   EXPECT_THROW(make_partition(topology, needs, 2), std::invalid_argument);
 }
 
