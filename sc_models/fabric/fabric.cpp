@@ -44,10 +44,24 @@ std::vector<PortLinks> Fabric::links_of(NodeId node) {
   return links;
 }
 
+std::uint64_t Fabric::packets_in_cables() const {
+  std::uint64_t packets = in_cables_elsewhere_;
+  for (const Cable& cable : cables_) packets += cable.up->size() + cable.down->size();
+  return packets;
+}
+
 std::uint64_t Fabric::packets_held() const {
-  std::uint64_t held = network_.packets_inside();
-  for (const Cable& cable : cables_) held += cable.up->size() + cable.down->size();
-  return held;
+  return network_.packets_inside() + packets_in_cables();
+}
+
+void Fabric::put_counts(ByteWriter& to) const {
+  network_.put_counts(to);
+  to.put(packets_in_cables());
+}
+
+void Fabric::add_counts(ByteReader& from) {
+  network_.add_counts(from);
+  in_cables_elsewhere_ += from.get<std::uint64_t>();
 }
 
 std::uint64_t Fabric::packets_lost() const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/byte_stream.h"
 #include "engine/wheel_module.h"
 #include "fabric/link.h"
 #include "fabric/network.h"
@@ -35,6 +36,10 @@ class Fabric : public WheelModule {
   /// What a port may queue at most.
   std::uint64_t queue_bytes() const { return scenario_.fabric.queue_bytes; }
 
+  // Of a run on several ranks: what this one counted; what another did, with the network's counts.
+  void put_counts(ByteWriter& to) const;
+  void add_counts(ByteReader& from);
+
   /// Has the network look at its next event; whoever gave it one from outside calls this.
   void wake();
 
@@ -48,10 +53,12 @@ class Fabric : public WheelModule {
   };
 
   void step();
+  std::uint64_t packets_in_cables() const;
 
   const ScenarioConfig& scenario_;
   Network network_;
   std::vector<Cable> cables_;
+  std::uint64_t in_cables_elsewhere_ = 0;  ///< packets at other ranks, after the run
   std::unique_ptr<Runner> runner_;
 };
 

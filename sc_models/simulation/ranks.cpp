@@ -61,7 +61,7 @@ void exchange(Model& model) {
 }
 
 void put_state(Model& model, const Series& series, ByteWriter& to) {
-  model.fabric->network().put_counts(to);
+  model.fabric->put_counts(to);
   model.fault_log->put_reactions(to);
   series.put(to);
   to.put(transport_counts(model));
@@ -79,7 +79,7 @@ void put_state(Model& model, const Series& series, ByteWriter& to) {
 }
 
 void take_in(Model& model, Series& series, ByteReader& from) {
-  model.fabric->network().add_counts(from);
+  model.fabric->add_counts(from);
   model.fault_log->add_reactions(from);
   series.merge(from);
   add(model.counts_elsewhere, from.get<TransportCounts>());

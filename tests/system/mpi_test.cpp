@@ -186,6 +186,14 @@ TEST(Ranks, DetailedNicsAndLightEndpointsAreOnAllRanks) {
   EXPECT_EQ(r["messages"]["completed"], 16);
 }
 
+TEST(Ranks, PacketsOnCablesAtTheEndAreCounted) {
+  const auto r = same_on_ranks(2,
+                               "tb/scenarios/many_qps.toml --yes --set host.payload=reference fabric.nics_per_t0=1 "
+                               "fabric.t1s_per_plane=4 traffic.byte_scale=0.02",
+                               0, Limits::not_compared);
+  EXPECT_GT(r["accounts"].back()["held"], 0) << r["accounts"].back();
+}
+
 TEST(Ranks, AStallOfADetailedNicElsewhereIsTold) {
   const std::string scenario =
       detailed_by_reference("0,6,1,1048576,0\n0,7,6,1048576,0\n",
