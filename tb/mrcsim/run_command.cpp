@@ -170,6 +170,7 @@ void refuse_on_several_ranks(const ScenarioConfig& scenario, const RunOptions& o
   if (options.bins) refuse("--bins");
   if (!transport_of(scenario).simulated) refuse(fmt::format("transport = \"{}\"", scenario.node_default.transport));
   if (scenario.run.stop_within_percent > 0) refuse("run.stop_within_percent");
+  if (scenario.run.message_causes) refuse("run.message_causes");
   if (scenario.run.kernel != KernelMode::wheel) refuse("run.kernel = \"methods\"");
 }
 

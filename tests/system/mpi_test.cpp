@@ -233,6 +233,8 @@ TEST(Ranks, BadInputIsOneLineAndTwo) {
       {"run " + scenario + " --out %D/out --pcap %D/x.pcapng", "--pcap: not supported on several ranks (2 here)"},
       {"run " + scenario + " --out %D/out --waves %D/x.fst", "--waves: not supported on several ranks"},
       {"run " + scenario + " --out %D/out --set transport=ideal", "\"ideal\": not supported on several ranks"},
+      {"run " + scenario + " --out %D/out --set run.message_causes=true",
+       "run.message_causes: not supported on several"},
       {"run " + scenario + " --out %D/out --set fidelity=detailed", "cannot be divided into this many parts"},
       {"run " + scenario + " --out %D/out --nonsense", "unknown argument"},
       {"fabric " + scenario, "but only run supports several processes"},
