@@ -65,6 +65,7 @@ class EndpointProbes {
   KeyedRandom random_;
   Ring<Probe> sent_;                    ///< with numbers that follow each other, up to next_id_
   std::vector<std::uint32_t> bad_qps_;  ///< QPs with an EV to probe, each once: Qp::probe_at says when
+  TimePs next_bad_at_ = kNever;         ///< the earliest of these, for the many times when nothing is due
   std::uint16_t next_id_ = 0;
   std::uint32_t plane_turn_ = 0;
 };
@@ -75,13 +76,12 @@ inline void EndpointProbes::update(std::uint32_t index, TimePs now) {
   if (at == kNever) return;
   if (qp.probe_at == kNever) bad_qps_.push_back(index);
   qp.probe_at = std::min(qp.probe_at, std::max(at, now));
+  next_bad_at_ = std::min(next_bad_at_, qp.probe_at);
 }
 
 inline TimePs EndpointProbes::next() {
   while (!sent_.empty() && !sent_.front().waiting) sent_.pop();
-  TimePs next = sent_.empty() ? kNever : sent_.front().due;
-  for (const std::uint32_t qp : bad_qps_) next = std::min(next, nic_.qps[qp].probe_at);
-  return next;
+  return sent_.empty() ? next_bad_at_ : std::min(sent_.front().due, next_bad_at_);
 }
 
 template <typename Send>
@@ -99,6 +99,7 @@ void EndpointProbes::due(TimePs now, Send send) {
       send(qp, next_ev_probe(now, qp));
     }
   }
+  if (next_bad_at_ > now) return;
   for (std::size_t i = 0; i < bad_qps_.size(); ++i) {
     const std::uint32_t index = bad_qps_[i];
     Qp& qp = nic_.qps[index];
@@ -118,6 +119,8 @@ void EndpointProbes::due(TimePs now, Send send) {
     bad_qps_[i--] = bad_qps_.back();
     bad_qps_.pop_back();
   }
+  next_bad_at_ = kNever;
+  for (const std::uint32_t qp : bad_qps_) next_bad_at_ = std::min(next_bad_at_, nic_.qps[qp].probe_at);
 }
 
 inline std::optional<Packet> EndpointProbes::data_received(TimePs now, Qp& qp, const Packet& data, bool duplicate) {
