@@ -146,7 +146,6 @@ BENCHMARK(psn_tracker);
 void ack_coalescer(benchmark::State& state) {
   const ProtocolConfig protocol;
   const auto engine = make_ack_coalescer_rtl(protocol.sack_threshold_bytes, protocol.sack_min_add_bytes);
-  engine->set_up(0);
   SackQuestion question;
   question.payload_bytes = kPacketBytes;
   const std::uint64_t before = engine->cycles();
