@@ -94,7 +94,8 @@ def run(binary, scratch, scenario, settings, options=()):
 
 # Two lengths each, long enough that windows are full, short enough for valgrind: for the pair a number of its 1 MiB messages, for the
 # others, where a NIC has one message for another, shares of its bytes.
-LENGTHS = {"(a)": (256, 512), "(b) srv6_encap": (4, 20), "(b) all": (2, 8), "(c)": (64, 256), "(d) permutation of 64": (0.125, 0.5),
+LENGTHS = {"(a)": (256, 512), "(b) srv6_encap": (4, 20), "(b) all": (2, 8), "(b) one block": (16, 48),
+           "(c)": (64, 256), "(d) permutation of 64": (0.125, 0.5),
            "(d) permutation of 256": (0.125, 0.5), "(d) permutation of 1024": (0.0625, 0.25), "(d) permutation of 4096": (0.03125, 0.09375),
            "(e)": (0.125, 0.25), "(f) as elsewhere, permutation of 1024": (0.0625, 0.25), "(f) as elsewhere, incast 32 to 1": (0.25, 1),
            "(f) as elsewhere, all-to-all of 64": (0.5, 1)}
