@@ -4,6 +4,7 @@
 #include <numeric>
 #include <optional>
 #include <stdexcept>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -168,11 +169,18 @@ Partition make_partition(const Topology& topology, const PartitionNeeds& needs, 
     if (!best || cut->crossings < best->crossings) best = std::move(cut);
   }
   if (best) return *std::move(best);
+  const std::string refused = fmt::format("{} ranks: the fabric cannot be divided into this many parts", ranks);
+  const auto stay = std::count(needs.first.begin(), needs.first.end(), true);
+  if (topology.t0s() < ranks || stay == 0) {
+    throw std::invalid_argument(
+        fmt::format("{}; allowed: up to {} (T0s per plane; fabric.nics_per_t0 makes more) or, with light "
+                    "endpoints only, {} (planes)",
+                    refused, topology.t0s(), topology.planes()));
+  }
   throw std::invalid_argument(
-      fmt::format("{} ranks: the fabric cannot be divided into this many parts; allowed: up to {} (T0s per plane) or, "
-                  "with light endpoints only, {} (planes); {} detailed NICs stay on one rank with all below their T0s "
-                  "(host.payload = \"bytes\", RTL, the node under test)",
-                  ranks, topology.t0s(), topology.planes(), std::count(needs.first.begin(), needs.first.end(), true)));
+      fmt::format("{}: {} detailed NICs stay on rank 0 with all below their T0s (payload by bytes, RTL, the node under "
+                  "test); allowed: host.payload = \"reference\" below the other T0s, without RTL there",
+                  refused, stay));
 }
 
 }  // namespace mrc

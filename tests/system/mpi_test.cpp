@@ -235,7 +235,10 @@ TEST(Ranks, BadInputIsOneLineAndTwo) {
       {"run " + scenario + " --out %D/out --set transport=ideal", "\"ideal\": not supported on several ranks"},
       {"run " + scenario + " --out %D/out --set run.message_causes=true",
        "run.message_causes: not supported on several"},
-      {"run " + scenario + " --out %D/out --set fidelity=detailed", "cannot be divided into this many parts"},
+      {"run " + scenario + " --out %D/out --set fidelity=detailed",
+       "cannot be divided into this many parts: 8 detailed NICs stay on rank 0"},
+      {"run " + scenario + " --out %D/out --set fidelity=detailed host.payload=reference fabric.nics_per_t0=8",
+       "allowed: up to 1 (T0s per plane; fabric.nics_per_t0 makes more)"},
       {"run " + scenario + " --out %D/out --nonsense", "unknown argument"},
       {"fabric " + scenario, "but only run supports several processes"},
   };
