@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -35,6 +36,14 @@ class ByteWriter {
   void put(const std::vector<std::string>& texts) {
     put<std::uint64_t>(texts.size());
     for (const std::string& text : texts) put(text);
+  }
+  template <typename Value>
+  void put(const std::map<std::string, Value>& values) {
+    put<std::uint64_t>(values.size());
+    for (const auto& [name, value] : values) {
+      put(name);
+      put(value);
+    }
   }
 
  private:
@@ -78,6 +87,15 @@ class ByteReader {
   void get(std::vector<std::string>& texts) {
     texts.resize(get<std::uint64_t>());
     for (std::string& text : texts) get(text);
+  }
+  template <typename Value>
+  void get(std::map<std::string, Value>& values) {
+    values.clear();
+    for (auto n = get<std::uint64_t>(); n > 0; --n) {
+      std::string name;
+      get(name);
+      get(values[name]);
+    }
   }
 
  private:

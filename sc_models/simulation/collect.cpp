@@ -118,8 +118,8 @@ void collect_fabric(RunResult& result, const Model& model) {
   result.cost.box_steps += network.events();
 }
 
-/// Of the fabric; those of detailed NICs are there.
-void collect_account(RunResult& result, const Model& model) {
+/// Those of detailed NICs come with collect_node().
+void collect_fabric_account(RunResult& result, const Model& model) {
   const ImpairmentCounts impairments = model.fabric->network().impairments();
   AccountResult fabric{"fabric", "fabric", "packets", impairments.duplicated, 0, 0, model.fabric->packets_held()};
   for (const auto& node : model.nodes) {
@@ -249,7 +249,7 @@ RunResult collect(Model& model, RunStatus status, std::vector<std::string> detai
   collect_nodes(result, model, end);
   collect_one_way(result, model);
   collect_events(result, model);
-  collect_account(result, model);
+  collect_fabric_account(result, model);
   collect_reductions(result, model, end);
   collect_job(result, model);
   collect_messages(result, model);

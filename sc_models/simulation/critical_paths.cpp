@@ -253,7 +253,7 @@ std::vector<std::string> relief_of(const Model& model, const SimulationNode& nod
   for (const auto& [id, qps] : node.qps_of_peer) {
     const SimulationNode& peer = model.at(id);
     if (!peer.detailed) continue;
-    // Of a NIC of another rank there is no table, and all NICs declare the same causes.
+    // This rank has no cause table for a NIC on another rank. All NICs declare the same causes, so this node's serves.
     std::vector<std::string> keys =
         relief_in(peer.boxes != nullptr ? peer : node, cause.substr(kReceiver.size()), one_peer ? peer.name : "");
     if (!keys.empty()) return keys;

@@ -1,7 +1,8 @@
 #include "simulation/nic_result.h"
 
 #include <algorithm>
-#include <array>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "simulation/model.h"
@@ -41,54 +42,33 @@ std::vector<LedgerResult> collect_ledger(const SimulationNode& node) {
   return rows;
 }
 
-template <typename Value>
-void put(ByteWriter& to, const std::map<std::string, Value>& values) {
-  to.put<std::uint64_t>(values.size());
-  for (const auto& [name, value] : values) {
-    to.put(name);
-    to.put(value);
+// What of a row travels, in one order for both ways.
+template <typename Row>
+auto fields_of(Row& row) {
+  using Plain = std::remove_const_t<Row>;
+  if constexpr (std::is_same_v<Plain, BufferResult>) {
+    return std::tie(row.node, row.name, row.unit, row.capacity, row.mean, row.p99, row.high_water, row.time_full_share,
+                    row.refusals, row.histogram);
+  } else if constexpr (std::is_same_v<Plain, LedgerResult>) {
+    return std::tie(row.node, row.box, row.busy, row.starved, row.idle, row.blocked);
+  } else if constexpr (std::is_same_v<Plain, EventResult>) {
+    return std::tie(row.time_us, row.what, row.where, row.effect);
+  } else {
+    static_assert(std::is_same_v<Plain, AccountResult>);
+    return std::tie(row.node, row.part, row.unit, row.in, row.out, row.lost, row.held);
   }
 }
 
-template <typename Value>
-void get(ByteReader& from, std::map<std::string, Value>& values) {
-  for (auto n = from.get<std::uint64_t>(); n > 0; --n) {
-    std::string name;
-    from.get(name);
-    from.get(values[name]);
-  }
+template <typename Row>
+void put_rows(ByteWriter& to, const std::vector<Row>& rows) {
+  to.put<std::uint64_t>(rows.size());
+  for (const Row& row : rows) std::apply([&](const auto&... field) { (to.put(field), ...); }, fields_of(row));
 }
 
-// Each part of a row, in one order for both ways.
-template <typename Row, typename Visit>
-void visit_buffer(Row& row, const Visit& visit) {
-  visit(row.node);
-  visit(row.name);
-  visit(row.unit);
-  visit(row.capacity);
-  visit(row.mean);
-  visit(row.p99);
-  visit(row.high_water);
-  visit(row.time_full_share);
-  visit(row.refusals);
-  visit(row.histogram);
-}
-template <typename Row, typename Visit>
-void visit_event(Row& row, const Visit& visit) {
-  visit(row.time_us);
-  visit(row.what);
-  visit(row.where);
-  visit(row.effect);
-}
-template <typename Row, typename Visit>
-void visit_account(Row& row, const Visit& visit) {
-  visit(row.node);
-  visit(row.part);
-  visit(row.unit);
-  visit(row.in);
-  visit(row.out);
-  visit(row.lost);
-  visit(row.held);
+template <typename Row>
+void get_rows(ByteReader& from, std::vector<Row>& rows) {
+  rows.resize(from.get<std::uint64_t>());
+  for (Row& row : rows) std::apply([&](auto&... field) { (from.get(field), ...); }, fields_of(row));
 }
 
 }  // namespace
@@ -137,51 +117,31 @@ NicResult collect_nic(const SimulationNode& node, TimePs end) {
 }
 
 void NicResult::put(ByteWriter& to) const {
-  const auto each = [&to](const auto& value) { to.put(value); };
-  to.put<std::uint64_t>(buffers.size());
-  for (const BufferResult& row : buffers) visit_buffer(row, each);
-  to.put<std::uint64_t>(ledger.size());
-  for (const LedgerResult& row : ledger) {
-    to.put(row.node);
-    to.put(row.box);
-    to.put(std::array{row.busy, row.starved, row.idle});
-    mrc::put(to, row.blocked);
-  }
+  put_rows(to, buffers);
+  put_rows(to, ledger);
+  put_rows(to, events);
+  put_rows(to, accounts);
   to.put(pcie);
-  to.put<std::uint64_t>(events.size());
-  for (const EventResult& row : events) visit_event(row, each);
-  to.put<std::uint64_t>(accounts.size());
-  for (const AccountResult& row : accounts) visit_account(row, each);
-  to.put(std::array{box_steps, kernel_activations});
-  to.put(std::array{writes.all_ps, writes.busy_ps});
-  mrc::put(to, writes.blocked_ps);
-  mrc::put(to, overruns);
+  to.put(box_steps);
+  to.put(kernel_activations);
+  to.put(writes.all_ps);
+  to.put(writes.busy_ps);
+  to.put(writes.blocked_ps);
+  to.put(overruns);
 }
 
 void NicResult::get(ByteReader& from) {
-  const auto each = [&from](auto& value) { from.get(value); };
-  buffers.resize(from.get<std::uint64_t>());
-  for (BufferResult& row : buffers) visit_buffer(row, each);
-  ledger.resize(from.get<std::uint64_t>());
-  for (LedgerResult& row : ledger) {
-    from.get(row.node);
-    from.get(row.box);
-    from.get(row.busy);
-    from.get(row.starved);
-    from.get(row.idle);
-    mrc::get(from, row.blocked);
-  }
+  get_rows(from, buffers);
+  get_rows(from, ledger);
+  get_rows(from, events);
+  get_rows(from, accounts);
   from.get(pcie);
-  events.resize(from.get<std::uint64_t>());
-  for (EventResult& row : events) visit_event(row, each);
-  accounts.resize(from.get<std::uint64_t>());
-  for (AccountResult& row : accounts) visit_account(row, each);
   from.get(box_steps);
   from.get(kernel_activations);
   from.get(writes.all_ps);
   from.get(writes.busy_ps);
-  mrc::get(from, writes.blocked_ps);
-  mrc::get(from, overruns);
+  from.get(writes.blocked_ps);
+  from.get(overruns);
 }
 
 }  // namespace mrc

@@ -45,9 +45,9 @@ struct Split {
   std::vector<Crossings> out;
   std::vector<Bytes> out_bytes;
   std::vector<Bytes> in_bytes;
-  std::vector<PlacementQuestion> questions;  ///< of players here about receivers elsewhere
-  std::vector<Misplaced> misplaced;          ///< found here for senders elsewhere
-  std::map<NodeId, std::vector<std::string>> buffers_elsewhere;
+  std::vector<PlacementQuestion> questions;                      ///< of players here about receivers elsewhere
+  std::vector<Misplaced> misplaced;                              ///< found here for senders elsewhere
+  std::map<NodeId, std::vector<std::string>> buffers_elsewhere;  ///< names, see buffers_of()
 };
 
 }  // namespace mrc

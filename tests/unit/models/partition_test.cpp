@@ -1,6 +1,7 @@
 // Who owns what in a run on several ranks, and how values travel between them.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -125,6 +126,7 @@ TEST(ByteStream, WhatIsPutComesOutInOrderAndNothingMore) {
   to.put(std::string("seven"));
   to.put(std::vector<std::string>{"", "a"});
   to.put(std::vector<std::uint64_t>{});
+  to.put(std::map<std::string, double>{{"a", 0.5}, {"b", 2}});
   ByteReader from(bytes);
   EXPECT_EQ(from.get<unsigned>(), 7U);
   std::vector<double> numbers;
@@ -139,6 +141,9 @@ TEST(ByteStream, WhatIsPutComesOutInOrderAndNothingMore) {
   std::vector<std::uint64_t> none{1};
   from.get(none);
   EXPECT_TRUE(none.empty());
+  std::map<std::string, double> by_name{{"old", 1}};
+  from.get(by_name);
+  EXPECT_EQ(by_name, (std::map<std::string, double>{{"a", 0.5}, {"b", 2}}));
   EXPECT_TRUE(from.empty());
   EXPECT_THROW(from.get<char>(), std::logic_error);
 }
