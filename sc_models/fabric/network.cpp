@@ -300,8 +300,11 @@ void Network::require_advance(const FabricEvent& event) {
   const Transit& transit = transits_[event.payload];
   const LinkEnds& ends = ends_[event.target];
   if (depth == 0) {
-    prefetch(&transit, ends.to_nic ? sizeof(Transit) : kCacheLineBytes);
-    if (ends.to_nic) prefetch(nodes_[ends.to], NetworkNode::kExpectedBytes);
+    prefetch(&transit.carrier);
+    if (ends.to_nic) {
+      prefetch(&transit.packet, 2 * kCacheLineBytes);
+      prefetch(nodes_[ends.to], NetworkNode::kExpectedBytes);
+    }
   } else if (ends.to_nic) {
     if (nodes_[ends.to] != nullptr) nodes_[ends.to]->expect_packet(transit.packet, depth - 1);
   } else if (depth == 1 && rules_.usid) {
@@ -319,7 +322,8 @@ void Network::require_advance(const FabricEvent& event) {
   } else if (depth == 1) {
     // The one that is served is the head of one of the queues, most often of the only one that is not empty.
     for (const SwitchPort::Queue& queue : port.queues) {
-      if (queue.head != TransitPool::kNone) prefetch(&transits_[queue.head], 2 * kCacheLineBytes);
+      if (queue.head == TransitPool::kNone) continue;
+      prefetch(&transits_[queue.head].packet.psn, 2 * kCacheLineBytes);
     }
   }
 }

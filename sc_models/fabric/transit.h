@@ -1,6 +1,7 @@
-// A packet in the fabric: the fields that each hop reads in one cache line, followed by the packet itself.
+// A packet in the fabric, in three cache lines: the fields that each hop reads are in the last.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -15,6 +16,7 @@ enum class FabricClass : std::uint8_t { control, retransmission, data };
 inline constexpr std::size_t kFabricClasses = 3;
 
 struct alignas(64) Transit {
+  Packet packet;
   Ipv6Address carrier;        ///< as the switches shift it
   TimePs last_bit = 0;        ///< when its last bit can leave the switch that it is in, at the earliest
   std::uint32_t bytes = 0;    ///< on the link, preamble and gap included
@@ -25,8 +27,8 @@ struct alignas(64) Transit {
   std::uint8_t traffic_class = 0;
   std::uint8_t plane = 0;
   std::uint8_t hop_limit = 0;
-  alignas(64) Packet packet;
 };
+static_assert(offsetof(Transit, carrier) >= 128 && sizeof(Transit) == 192);
 
 /// Transits by a number of 24 bits, which an event carries.
 class TransitPool {

@@ -16,9 +16,9 @@ class SpraySchedulerRtlPath;
 class NicPathTable {
  public:
   /// As PathTable's.
-  NicPathTable(const EvProfile& profile, const ProtocolConfig& config, std::uint32_t planes, KeyedRandom random,
-               std::unique_ptr<PathPolicy> policy = nullptr, std::shared_ptr<const EvSlots> slots = nullptr)
-      : table_(profile, config, planes, random, std::move(policy), std::move(slots)) {}
+  NicPathTable(std::shared_ptr<const EvDirectory> evs, const ProtocolConfig& config, std::uint32_t planes,
+               KeyedRandom random, std::unique_ptr<PathPolicy> policy = nullptr)
+      : table_(std::move(evs), config, planes, random, std::move(policy)) {}
 
   const PathTable& table() const { return table_; }
   /// Changes go through `rtl`, which carries them out in the table that is returned; null: no longer.

@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -31,27 +32,33 @@ struct EvProfile {
   std::vector<WideEv> path;  ///< path bits of EV i, as its format has them; empty for an AUTO profile
 };
 
-/// Hash table of the positions of EVs by their value: multiplicative hashing, at most half full. Tables of one profile
-/// share it.
-using EvSlots = std::vector<EvIndex>;
-
-/// The slot of the EV with this value, or the empty one where it would be; `value_of(ev)` is that of a position.
-template <typename ValueOf>
-std::size_t ev_slot_of(const EvSlots& slots, Ev value, const ValueOf& value_of) {
-  const std::size_t mask = slots.size() - 1;
-  std::size_t at = (std::uint64_t{value} * 0x9E37'79B9'7F4A'7C15ULL >> 32) & mask;
-  while (slots[at] != kNoEv && value_of(slots[at]) != value) at = (at + 1) & mask;
-  return at;
-}
-
-inline std::shared_ptr<const EvSlots> make_ev_slots(const EvProfile& profile) {
-  const auto slots = std::make_shared<EvSlots>(std::bit_ceil(2 * profile.value.size()), kNoEv);
-  for (std::size_t i = 0; i < profile.value.size(); ++i) {
-    EvIndex& slot = (*slots)[ev_slot_of(*slots, profile.value[i], [&](EvIndex ev) { return profile.value[ev]; })];
-    if (slot == kNoEv) slot = static_cast<EvIndex>(i);
+/// A profile and where its values are found: what its path tables share.
+class EvDirectory {
+ public:
+  explicit EvDirectory(EvProfile profile)
+      : profile_(std::move(profile)), slots_(std::bit_ceil(2 * profile_.value.size()), kNoEv) {
+    for (std::size_t i = 0; i < profile_.value.size(); ++i) {
+      EvIndex& slot = slots_[slot_of(profile_.value[i])];
+      if (slot == kNoEv) slot = static_cast<EvIndex>(i);
+    }
   }
-  return slots;
-}
+
+  const EvProfile& profile() const { return profile_; }
+  /// Position of an EV; kNoEv for a value that is not in the profile.
+  EvIndex find(Ev value) const { return slots_[slot_of(value)]; }
+
+ private:
+  /// The slot of the EV with this value, or the empty one where it would be.
+  std::size_t slot_of(Ev value) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = (std::uint64_t{value} * 0x9E37'79B9'7F4A'7C15ULL >> 32) & mask;
+    while (slots_[at] != kNoEv && profile_.value[slots_[at]] != value) at = (at + 1) & mask;
+    return at;
+  }
+
+  EvProfile profile_;
+  std::vector<EvIndex> slots_;  ///< hash table: multiplicative hashing, at most half full
+};
 
 /// Limits of a device (OCP API: ev_count_align, ev_max_count_profile; their values are assumptions).
 struct EvLimits {

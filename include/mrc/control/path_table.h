@@ -47,20 +47,17 @@ class PathTable {
  public:
   static constexpr std::uint32_t kMostPlanes = 32;
 
-  /// `planes` 1 … 32. `random` orders the scan. `policy` null: MRC's rotation. `slots`: those of the profile, where
-  /// other tables have them too.
-  PathTable(const EvProfile& profile, const ProtocolConfig& config, std::uint32_t planes, KeyedRandom random,
-            std::unique_ptr<PathPolicy> policy = nullptr, std::shared_ptr<const EvSlots> slots = nullptr)
+  /// `planes` 1 … 32. `random` orders the scan. `policy` null: MRC's rotation. Tables may share `evs`.
+  PathTable(std::shared_ptr<const EvDirectory> evs, const ProtocolConfig& config, std::uint32_t planes,
+            KeyedRandom random, std::unique_ptr<PathPolicy> policy = nullptr)
       : config_(&config),
         policy_(std::move(policy)),
         planes_(planes),
-        entries_(profile.value.size()),
-        slots_(slots != nullptr ? std::move(slots) : make_ev_slots(profile)),
+        entries_(evs->profile().value.size()),
+        values_(evs->profile().value.data()),
+        evs_(std::move(evs)),
         random_(random) {
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      entries_[i].value = profile.value[i];
-      entries_[i].plane = profile.plane[i];
-    }
+    for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].plane = evs_->profile().plane[i];
     const std::size_t active = std::min<std::size_t>(config.ev_active, entries_.size()) / planes * planes;
     active_total_ = static_cast<std::uint32_t>(active);
     least_active_a_plane_ = std::max<std::uint32_t>(1, config.least_active_evs() / planes);
@@ -70,6 +67,10 @@ class PathTable {
     eligible_.assign(std::size_t{words_} * planes_, 0);
     for (std::size_t i = 0; i < active; ++i) activate(static_cast<EvIndex>(i));
   }
+  /// As above, with the EVs for itself.
+  PathTable(const EvProfile& profile, const ProtocolConfig& config, std::uint32_t planes, KeyedRandom random,
+            std::unique_ptr<PathPolicy> policy = nullptr)
+      : PathTable(std::make_shared<const EvDirectory>(profile), config, planes, random, std::move(policy)) {}
 
   /// Next EV to send on: one that is GOOD, active and whose plane is in `free_ports` (bit p = port p). kNoEv when there
   /// is none. By the rotation the first in scan order; SKIP EVs become GOOD again when the scan passes the end of its
@@ -150,10 +151,8 @@ class PathTable {
   }
 
   /// Position of an EV value that a SACK or NACK echoes; kNoEv for one that is not in the profile.
-  EvIndex find(Ev value) const {
-    return (*slots_)[ev_slot_of(*slots_, value, [&](EvIndex ev) { return entries_[ev].value; })];
-  }
-  Ev value(EvIndex ev) const { return entries_[ev].value; }
+  EvIndex find(Ev value) const { return evs_->find(value); }
+  Ev value(EvIndex ev) const { return values_[ev]; }
   std::uint8_t plane(EvIndex ev) const { return entries_[ev].plane; }
   EvState state(EvIndex ev) const { return entries_[ev].state; }
   bool active(EvIndex ev) const { return entries_[ev].active; }
@@ -248,15 +247,14 @@ class PathTable {
   static constexpr std::uint32_t kNoPosition = 0xFFFF'FFFF;
   static constexpr std::uint64_t kMostEvents = 256;
 
-  /// What each packet looks at: eight in a cache line.
+  /// What each packet looks at: sixteen in a cache line.
   struct Entry {
-    Ev value = 0;
     EvIndex position = 0;  ///< in scan order
     std::uint8_t plane = 0;
     EvState state : 7 = EvState::good;
     bool active : 1 = false;
   };
-  static_assert(sizeof(Entry) == 8);
+  static_assert(sizeof(Entry) == 4);
   /// What only EVs in trouble have.
   struct Health {
     std::uint32_t losses = 0;
@@ -500,7 +498,8 @@ class PathTable {
   std::vector<std::uint64_t> eligible_;  ///< bit: position in scan order; per 64 of them a word for each plane
   std::vector<EvIndex> order_;           ///< scan order: position → EV
   std::vector<Entry> entries_;
-  std::shared_ptr<const EvSlots> slots_;
+  const Ev* values_;  ///< of evs_
+  std::shared_ptr<const EvDirectory> evs_;
   std::array<std::uint32_t, kMostPlanes> good_active_{};
   std::vector<Skipped> skipped_;
   KeyedRandom random_;

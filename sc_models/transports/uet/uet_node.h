@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "mrc/control/ev_profile.h"
@@ -43,8 +42,8 @@ class UetNode : public NodeTransport {
 
   ProtocolConfig protocol_;
   CongestionConfig congestion_;
-  std::optional<EvProfile> profile_;  ///< with the first path table
-  std::vector<UetHalves> halves_;     ///< by QP
+  std::shared_ptr<const EvDirectory> evs_;  ///< with the first path table
+  std::vector<UetHalves> halves_;           ///< by QP
   std::vector<const PathTable*> path_tables_;
 };
 
