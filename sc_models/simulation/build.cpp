@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "engine/huge_pages.h"
 #include "host/live_work.h"
 #include "parameters/transport.h"
 #include "programs/detailed_program_host.h"
@@ -218,6 +219,14 @@ void register_regions(Model& model) {
   }
 }
 
+/// Where there are none, huge pages are of no use: a packet stays in the boxes of two NICs.
+bool has_light_endpoint(const ScenarioConfig& scenario) {
+  for (NodeId node = 0; node < scenario.fabric.nics; ++node) {
+    if (!is_detailed(scenario, node)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void check_rtl_selections(const ScenarioConfig& scenario, const std::vector<RtlSelection>& selections) {
@@ -256,6 +265,7 @@ void check_rtl_selections(const ScenarioConfig& scenario, const std::vector<RtlS
 
 std::unique_ptr<Model> build_model(const ScenarioConfig& scenario, const Workload& workload,
                                    const std::vector<NodeId>& nics_of_ranks, SimulationOptions options) {
+  if (has_light_endpoint(scenario)) grow_heap_in_huge_pages();
   auto built = std::make_unique<Model>(scenario, workload, nics_of_ranks, std::move(options));
   Model& model = *built;
   build_fabric(model);
