@@ -47,7 +47,7 @@ class TransitPool {
   std::uint64_t in_use() const { return slabs_.size() * kSlab - free_.size(); }
 
  private:
-  static constexpr std::uint32_t kSlab = 4096;
+  static constexpr std::uint32_t kSlab = 512;  ///< few: a short run begins with one
   void grow() {
     const auto first = static_cast<std::uint32_t>(slabs_.size()) * kSlab;
     slabs_.push_back(std::make_unique<Transit[]>(kSlab));

@@ -1,9 +1,9 @@
 #include "study/study_database.h"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -154,15 +154,32 @@ std::int64_t sram_bits(const Json& result) {
   return bits;
 }
 
-/// Of a result what has a column; the rest, nearly all of it, is read over.
+/// The member `name` of a result as mrcsim writes it, on a line of its own two spaces in; discarded where there is
+/// none.
+Json member_of(const std::string& result_json, std::string_view name) {
+  const std::string begin = fmt::format("\n  \"{}\": ", name);
+  const std::size_t found = result_json.find(begin);
+  if (found == std::string::npos) return Json(Json::value_t::discarded);
+  const std::size_t from = found + begin.size();
+  std::size_t to = result_json.find("\n  \"", from);
+  if (to == std::string::npos) to = result_json.rfind("\n}");
+  if (to == std::string::npos || to <= from) return Json(Json::value_t::discarded);
+  if (result_json[to - 1] == ',') --to;
+  return Json::parse(result_json.data() + from, result_json.data() + to, nullptr, false);
+}
+
+/// Of a result what has a column. The rest, nearly all of it, is not parsed, but where mrcsim has not written it so.
 Json columns_of(const std::string& result_json) {
   constexpr std::array<std::string_view, 7> columns{
-      "status", "goodput_gbps", "steady_goodput", "simulated_time_us", "message_time_us", "sram", "limits"};
-  const auto has_column = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth != 1 || event != Json::parse_event_t::key) return true;
-    return std::find(columns.begin(), columns.end(), parsed.get_ref<const std::string&>()) != columns.end();
-  };
-  return Json::parse(result_json, has_column, false);
+      "status", "simulated_time_us", "goodput_gbps", "steady_goodput", "message_time_us", "limits", "sram"};
+  Json result = Json::object();
+  if (!result_json.ends_with("\n}\n")) return Json::parse(result_json, nullptr, false);
+  for (const std::string_view name : columns) {
+    Json value = member_of(result_json, name);
+    if (value.is_discarded()) return Json::parse(result_json, nullptr, false);
+    result[std::string(name)] = std::move(value);
+  }
+  return result;
 }
 
 std::int64_t pragma(Sqlite& sqlite, const std::string& name) {

@@ -171,22 +171,25 @@ def memory(binary, scratch):
     quiet = [flows(scratch, "one_message", [(0, 100, 4096, 0)])]
     light = [peak("clos_8x100g.toml", [*quiet, *clos(n)])[0] for n in (few, many)]
     detailed = [peak("pair.toml", [quiet[0].replace("one_message", "near"), f"fabric.nics={n}", REFERENCE])[0]
-                for n in (8, 40) if flows(scratch, "near", [(0, 1, 4096, 0)])]
+                for n in (8, 136) if flows(scratch, "near", [(0, 1, 4096, 0)])]
     qps = [peak("many_qps.toml", [f"traffic.qps_per_peer={n}", "traffic.byte_scale=0.001", REFERENCE])[0] for n in (1024, 16384)]
-    speaking = [peak("clos_8x100g.toml", permutation(scratch, n, 65536))[0] for n in (few, many)]
+    packets = 16
+    speaking = [peak("clos_8x100g.toml", permutation(scratch, n, packets * 4096))[0] for n in (few, many)]
     # Cables long enough for all that 64 NICs send, 16 MiB each, and short ones, which hold what the line sends in their time.
     near_us, far_us, nics = 5, 100, 64
     long_cables = [flows(scratch, "long_cables", [(i, i ^ 1, 1 << 20, tag) for i in range(nics) for tag in range(16)]), *clos(nics),
                    f"fabric.nics_per_t0={nics}", "cc.algorithm=none", "protocol.mpr_units=255", "protocol.timeout_exponent=14"]
     in_flight = [peak("clos_8x100g.toml", [*long_cables, f"fabric.cable_delay_ns={us * 1000}"])[0] for us in (near_us, far_us)]
     packets_in_flight = nics * (4096 - 2 * near_us * 1e-6 * 800e9 / 8 / 4262)
+    of_packet = round((in_flight[1] - in_flight[0]) / packets_in_flight)
+    of_endpoint = round((speaking[1] - speaking[0]) / (many - few))
     return [
-        {"what": "a packet in flight between light endpoints, with its event and the record at its sender",
-         "bytes": round((in_flight[1] - in_flight[0]) / packets_in_flight)},
+        {"what": "a packet in flight between light endpoints, with its event and the record at its sender", "bytes": of_packet},
         {"what": "a light endpoint that is silent, with its share of the fabric", "bytes": round((light[1] - light[0]) / (many - few))},
-        {"what": "a light endpoint that sends and receives, with its share of the fabric",
-         "bytes": round((speaking[1] - speaking[0]) / (many - few))},
-        {"what": "a detailed NIC with its buffers' statistics", "bytes": round((detailed[1] - detailed[0]) / 32)},
+        {"what": f"a light endpoint that sends and receives, with its share of the fabric and {packets} packets in flight",
+         "bytes": of_endpoint},
+        {"what": "the same without these packets", "bytes": of_endpoint - packets * of_packet},
+        {"what": "a detailed NIC with its buffers' statistics", "bytes": round((detailed[1] - detailed[0]) / 128)},
         {"what": "a QP of a detailed NIC, sending", "bytes": round((qps[1] - qps[0]) / (16384 - 1024))},
     ]
 

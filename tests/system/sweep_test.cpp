@@ -97,6 +97,17 @@ TEST(Sweep, HasEveryPointAndSeedOnce) {
   EXPECT_GT(std::stod(query(database, "SELECT avg(goodput_gbps) FROM runs WHERE settings LIKE '%tags=512%'")),
             std::stod(query(database, "SELECT avg(goodput_gbps) FROM runs WHERE settings LIKE '%tags=64%'")));
   EXPECT_EQ(query(database, "SELECT count(*) FROM limits WHERE cause = 'framing'"), "12");
+  EXPECT_EQ(query(database,
+                  "SELECT count(*) FROM run WHERE status = json_extract(result, '$.status') AND "
+                  "goodput_gbps = json_extract(result, '$.goodput_gbps') AND "
+                  "simulated_time_us = json_extract(result, '$.simulated_time_us') AND "
+                  "message_time_mean_us = json_extract(result, '$.message_time_us.mean') AND "
+                  "message_time_p99_us = json_extract(result, '$.message_time_us.p99') AND "
+                  "sram_bits = (SELECT sum(json_extract(value, '$.bits')) FROM json_each(result, '$.sram')) AND "
+                  "top_limit = (SELECT json_extract(value, '$.cause') FROM json_each(result, '$.limits') "
+                  "WHERE json_extract(value, '$.cause') NOT IN ('framing', 'unattributed') LIMIT 1)"),
+            "12")
+      << "columns are those of the result";
   EXPECT_FALSE(fs::exists(database.string() + ".runs"));
 
   // The result in the database is the one that the run itself gives.
