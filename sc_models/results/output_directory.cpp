@@ -19,13 +19,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Whether `file` begins an object that has `key`; of a result of megabytes no more is read than up to there.
+bool has_member(std::istream& file, const char* key) {
+  struct Found {};
+  using Json = nlohmann::json;
+  const auto look = [key](int depth, Json::parse_event_t event, const Json& parsed) {
+    if (depth == 1 && event == Json::parse_event_t::key && parsed == key) throw Found();
+    return false;
+  };
+  try {
+    [[maybe_unused]] const Json without_key = Json::parse(file, look, false);
+  } catch (const Found&) {
+    return true;
+  }
+  return false;
+}
+
 /// Of `mrcsim run`, or of `mrcsim cosim`.
 bool is_result_of_ours(const fs::path& folder) {
   for (const auto& [name, key] : {std::pair("result.json", "mrcsim_version"), {"cosim.json", "functional_coverage"}}) {
     std::ifstream file(folder / name);
-    if (!file) continue;
-    const auto json = nlohmann::json::parse(file, nullptr, false);
-    if (json.is_object() && json.contains(key)) return true;
+    if (file && has_member(file, key)) return true;
   }
   return false;
 }

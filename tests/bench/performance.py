@@ -36,7 +36,7 @@ def flows(scratch, name, rows):
 
 def clos(nodes):
     """Below one T0 as many NICs as the T0 has T1s: eight planes, nothing oversubscribed."""
-    below = {64: 8, 256: 16, 1024: 32, 4096: 64}[nodes]
+    below = {64: 8, 256: 16, 1024: 32, 4096: 64, 16384: 128}[nodes]
     return ["fidelity=endpoint", f"fabric.nics={nodes}", f"fabric.nics_per_t0={below}", f"fabric.t1s_per_plane={below}"]
 
 
@@ -167,7 +167,7 @@ def memory(binary, scratch):
             sys.exit(f"performance.py: {output.strip().splitlines()[-1]}")
         return done["bytes"], done["text"]
 
-    few, many = 1024, 4096
+    few, many = 1024, 16384  # memory comes in pages of up to 2 MiB
     quiet = [flows(scratch, "one_message", [(0, 100, 4096, 0)])]
     light = [peak("clos_8x100g.toml", [*quiet, *clos(n)])[0] for n in (few, many)]
     detailed = [peak("pair.toml", [quiet[0].replace("one_message", "near"), f"fabric.nics={n}", REFERENCE])[0]
