@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -72,16 +73,7 @@ int usage(const CLI::App& app, const CLI::ParseError& error) {
   return kExitBadInput;
 }
 
-}  // namespace
-
-int run_command_line(int argc, char** argv) {
-  int exit_code = kExitOk;
-  CLI::App app("mrcsim: a cycle-approximate model of an MRC NIC");
-  app.name("mrcsim");
-  app.set_version_flag("--version", version_text, "Print version, commit and what is built in");
-  app.require_subcommand(1);
-  add_run_command(app, exit_code);
-  std::vector<std::string> programs;
+void add_commands_beside_run(CLI::App& app, std::vector<std::string>& programs, int& exit_code) {
   add_host_command(app, programs, exit_code);
   add_fabric_command(app, exit_code);
   add_params_command(app);
@@ -101,6 +93,21 @@ int run_command_line(int argc, char** argv) {
   add_report_command(app);
   add_validate_command(app, exit_code);
   add_help_command(app);
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  int exit_code = kExitOk;
+  CLI::App app("mrcsim: a cycle-approximate model of an MRC NIC");
+  app.name("mrcsim");
+  app.set_version_flag("--version", version_text, "Print version, commit and what is built in");
+  app.require_subcommand(1);
+  add_run_command(app, exit_code);
+  std::vector<std::string> programs;
+  // A study begins thousands of runs: no other command is made ready for them.
+  const bool runs = argc > 1 && std::string_view(argv[1]) == "run";
+  if (!runs) add_commands_beside_run(app, programs, exit_code);
   try {
     std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
     if (!words.empty() && words.front() == "host") programs = take_programs(words);
