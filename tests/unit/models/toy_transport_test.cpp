@@ -33,7 +33,8 @@ struct ToyNode {
       : wheel(fmt::format("node{}", id).c_str(), scenario.run.kernel, Fabric::quantum_ps(scenario)),
         context(id, scenario),
         memory(PayloadMode::bytes, KeyedRandom(scenario.seed, fmt::format("nic{}", id))),
-        paths(ev_profile_of(scenario, id), scenario.protocol, 1, KeyedRandom(scenario.seed, "paths")) {
+        paths(std::make_shared<const EvDirectory>(ev_profile_of(scenario, id)), scenario.protocol, 1,
+              KeyedRandom(scenario.seed, "paths")) {
     add_qp(1 - id, fabric.topology().route(id, 1 - id));
     nic =
         std::make_unique<Nic>(fmt::format("nic{}", id).c_str(), wheel, context, memory, fabric.links_of(id), NicRtl());
