@@ -323,7 +323,7 @@ void Network::require_advance(const FabricEvent& event) {
     // The one that is served is the head of one of the queues, most often of the only one that is not empty.
     for (const SwitchPort::Queue& queue : port.queues) {
       if (queue.head == TransitPool::kNone) continue;
-      prefetch(&transits_[queue.head].packet.psn, 2 * kCacheLineBytes);
+      prefetch(&transits_[queue.head].packet.psn, 2 * kCacheLineBytes);  // its last two lines
     }
   }
 }
