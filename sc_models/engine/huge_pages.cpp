@@ -18,19 +18,19 @@ void grow_heap_in_huge_pages() {
   static bool done = false;
   if (done) return;
   done = true;
-  constexpr std::size_t kHugePageBytes = 2 << 20;
   // What glibc comes to by itself when large blocks were freed: all but the largest come from the heap.
-  constexpr int kMmapThreshold = 32 << 20;
-  constexpr int kUsualTopPad = 128 << 10;
-  mallopt(M_MMAP_THRESHOLD, kMmapThreshold);
+  constexpr int kLargestOfHeap = 32 << 20;
+  constexpr int kGrowth = 1 << 30;
+  constexpr int kGrowthBefore = 128 << 10;  // glibc's own
+  mallopt(M_MMAP_THRESHOLD, kLargestOfHeap);
   mallopt(M_TRIM_THRESHOLD, -1);
-  mallopt(M_TOP_PAD, 1 << 30);
+  mallopt(M_TOP_PAD, kGrowth);
   // More than is free at the end of the heap, so that it grows; volatile, so that the block is not optimized away.
-  void* volatile const block = std::malloc(kMmapThreshold / 2);
+  void* volatile const block = std::malloc(kLargestOfHeap / 2);
   std::free(block);
-  mallopt(M_TOP_PAD, kUsualTopPad);
-  const auto top = reinterpret_cast<std::uintptr_t>(block);
-  const auto begin = (top + kHugePageBytes - 1) & ~(kHugePageBytes - 1);
+  mallopt(M_TOP_PAD, kGrowthBefore);
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(block) + page - 1) & ~(page - 1);
   const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0));
   if (block != nullptr && begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 #endif

@@ -7,11 +7,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "results/dumped_member.h"
 #include "results/output_file.h"
 
 namespace mrc {
@@ -19,27 +20,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether `file` begins an object that has `key`; of a result of megabytes no more is read than up to there.
-bool has_member(std::istream& file, const char* key) {
-  struct Found {};
-  using Json = nlohmann::json;
-  const auto look = [key](int depth, Json::parse_event_t event, const Json& parsed) {
-    if (depth == 1 && event == Json::parse_event_t::key && parsed == key) throw Found();
-    return false;
-  };
-  try {
-    [[maybe_unused]] const Json without_key = Json::parse(file, look, false);
-  } catch (const Found&) {
-    return true;
+/// Whether the object in `file`, as mrcsim writes it, has the member `name`; nothing behind it is read.
+bool has_member(std::istream& file, const char* name) {
+  const std::string key = dumped_key(name);
+  std::string line;
+  while (std::getline(file, line)) {
+    if (line.starts_with(key)) return true;
   }
   return false;
 }
 
 /// Of `mrcsim run`, or of `mrcsim cosim`.
 bool is_result_of_ours(const fs::path& folder) {
-  for (const auto& [name, key] : {std::pair("result.json", "mrcsim_version"), {"cosim.json", "functional_coverage"}}) {
+  for (const auto& [name, member] :
+       {std::pair("result.json", "mrcsim_version"), {"cosim.json", "functional_coverage"}}) {
     std::ifstream file(folder / name);
-    if (file && has_member(file, key)) return true;
+    if (file && has_member(file, member)) return true;
   }
   return false;
 }

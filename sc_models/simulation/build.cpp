@@ -219,12 +219,11 @@ void register_regions(Model& model) {
   }
 }
 
-/// Where there are none, huge pages are of no use: a packet stays in the boxes of two NICs.
-bool has_light_endpoint(const ScenarioConfig& scenario) {
+bool all_detailed(const ScenarioConfig& scenario) {
   for (NodeId node = 0; node < scenario.fabric.nics; ++node) {
-    if (!is_detailed(scenario, node)) return true;
+    if (!is_detailed(scenario, node)) return false;
   }
-  return false;
+  return true;
 }
 
 }  // namespace
@@ -265,7 +264,8 @@ void check_rtl_selections(const ScenarioConfig& scenario, const std::vector<RtlS
 
 std::unique_ptr<Model> build_model(const ScenarioConfig& scenario, const Workload& workload,
                                    const std::vector<NodeId>& nics_of_ranks, SimulationOptions options) {
-  if (has_light_endpoint(scenario)) grow_heap_in_huge_pages();
+  // A packet of detailed NICs stays in the boxes of two of them: huge pages were of no use there.
+  if (!all_detailed(scenario)) grow_heap_in_huge_pages();
   auto built = std::make_unique<Model>(scenario, workload, nics_of_ranks, std::move(options));
   Model& model = *built;
   build_fabric(model);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "results/dumped_member.h"
 #include "study/study_error.h"
 
 namespace mrc {
@@ -154,29 +155,14 @@ std::int64_t sram_bits(const Json& result) {
   return bits;
 }
 
-/// The member `name` of a result as mrcsim writes it, on a line of its own two spaces in; discarded where there is
-/// none.
-Json member_of(const std::string& result_json, std::string_view name) {
-  const std::string begin = fmt::format("\n  \"{}\": ", name);
-  const std::size_t found = result_json.find(begin);
-  if (found == std::string::npos) return Json(Json::value_t::discarded);
-  const std::size_t from = found + begin.size();
-  std::size_t to = result_json.find("\n  \"", from);
-  if (to == std::string::npos) to = result_json.rfind("\n}");
-  if (to == std::string::npos || to <= from) return Json(Json::value_t::discarded);
-  if (result_json[to - 1] == ',') --to;
-  return Json::parse(result_json.data() + from, result_json.data() + to, nullptr, false);
-}
-
-/// Of a result what has a column. The rest, nearly all of it, is not parsed, but where mrcsim has not written it so.
+/// Of a result what has a column; the rest, nearly all of it, is not parsed. Discarded where a member is missing.
 Json columns_of(const std::string& result_json) {
   constexpr std::array<std::string_view, 7> columns{
       "status", "simulated_time_us", "goodput_gbps", "steady_goodput", "message_time_us", "limits", "sram"};
   Json result = Json::object();
-  if (!result_json.ends_with("\n}\n")) return Json::parse(result_json, nullptr, false);
   for (const std::string_view name : columns) {
-    Json value = member_of(result_json, name);
-    if (value.is_discarded()) return Json::parse(result_json, nullptr, false);
+    Json value = Json::parse(dumped_member(result_json, name), nullptr, false);
+    if (value.is_discarded()) return value;
     result[std::string(name)] = std::move(value);
   }
   return result;
@@ -312,7 +298,7 @@ RunRecord StudyDatabase::plan(const RunSpec& spec, const std::string& build) {
 
 void StudyDatabase::store(const std::string& digest, const RunOutcome& outcome) {
   const Json result = columns_of(outcome.result_json);
-  if (!result.is_object()) {
+  if (result.is_discarded()) {
     SqliteStatement(sqlite_,
                     "UPDATE run SET state = 'failed', status = NULL, exit_code = ?2, error = ?3, wall_seconds = ?4 "
                     "WHERE digest = ?1")

@@ -26,6 +26,9 @@ import page_table
 
 REFERENCE = "host.payload=reference"
 MRRS = "pcie.mrrs_bytes=4096"
+PAYLOAD_BYTES = 4096  # of a packet
+WIRE_BYTES = 4262  # of one that is full
+LINE_BYTES_PER_S = 800e9 / 8
 
 
 def flows(scratch, name, rows):
@@ -78,6 +81,7 @@ def outside(scratch):
 
 def run(binary, scratch, scenario, settings, options=()):
     """One run: its text, wall and CPU seconds, most memory in bytes. None where the model refuses it."""
+    shutil.rmtree(f"{scratch}/out", ignore_errors=True)  # an earlier result there is looked at first
     command = [binary, "run", str(ROOT / "tb/scenarios" / scenario), "--yes", "--out", f"{scratch}/out", *options]
     command += ["--set", *settings] if settings else []
     with open(f"{scratch}/text", "w+") as text:
@@ -167,20 +171,24 @@ def memory(binary, scratch):
             sys.exit(f"performance.py: {output.strip().splitlines()[-1]}")
         return done["bytes"], done["text"]
 
-    few, many = 1024, 16384  # memory comes in pages of up to 2 MiB
+    few, many = 1024, 16384  # endpoints, and QPs; memory comes in pages of up to 2 MiB
     quiet = [flows(scratch, "one_message", [(0, 100, 4096, 0)])]
     light = [peak("clos_8x100g.toml", [*quiet, *clos(n)])[0] for n in (few, many)]
-    detailed = [peak("pair.toml", [quiet[0].replace("one_message", "near"), f"fabric.nics={n}", REFERENCE])[0]
-                for n in (8, 136) if flows(scratch, "near", [(0, 1, 4096, 0)])]
-    qps = [peak("many_qps.toml", [f"traffic.qps_per_peer={n}", "traffic.byte_scale=0.001", REFERENCE])[0] for n in (1024, 16384)]
+    few_nics, many_nics = 8, 136
+    near = flows(scratch, "near", [(0, 1, 4096, 0)])
+    detailed = [peak("pair.toml", [near, f"fabric.nics={n}", REFERENCE])[0] for n in (few_nics, many_nics)]
+    qps = [peak("many_qps.toml", [f"traffic.qps_per_peer={n}", "traffic.byte_scale=0.001", REFERENCE])[0] for n in (few, many)]
     packets = 16
-    speaking = [peak("clos_8x100g.toml", permutation(scratch, n, packets * 4096))[0] for n in (few, many)]
+    speaking = [peak("clos_8x100g.toml", permutation(scratch, n, packets * PAYLOAD_BYTES))[0] for n in (few, many)]
     # Cables long enough for all that 64 NICs send, 16 MiB each, and short ones, which hold what the line sends in their time.
     near_us, far_us, nics = 5, 100, 64
-    long_cables = [flows(scratch, "long_cables", [(i, i ^ 1, 1 << 20, tag) for i in range(nics) for tag in range(16)]), *clos(nics),
-                   f"fabric.nics_per_t0={nics}", "cc.algorithm=none", "protocol.mpr_units=255", "protocol.timeout_exponent=14"]
+    message, messages = 1 << 20, 16
+    long_cables = [flows(scratch, "long_cables", [(i, i ^ 1, message, tag) for i in range(nics) for tag in range(messages)]),
+                   *clos(nics), f"fabric.nics_per_t0={nics}", "cc.algorithm=none", "protocol.mpr_units=255",
+                   "protocol.timeout_exponent=14"]
     in_flight = [peak("clos_8x100g.toml", [*long_cables, f"fabric.cable_delay_ns={us * 1000}"])[0] for us in (near_us, far_us)]
-    packets_in_flight = nics * (4096 - 2 * near_us * 1e-6 * 800e9 / 8 / 4262)
+    on_short_cables = 2 * near_us * 1e-6 * LINE_BYTES_PER_S / WIRE_BYTES
+    packets_in_flight = nics * (message * messages // PAYLOAD_BYTES - on_short_cables)
     of_packet = round((in_flight[1] - in_flight[0]) / packets_in_flight)
     of_endpoint = round((speaking[1] - speaking[0]) / (many - few))
     return [
@@ -189,8 +197,8 @@ def memory(binary, scratch):
         {"what": f"a light endpoint that sends and receives, with its share of the fabric and {packets} packets in flight",
          "bytes": of_endpoint},
         {"what": "the same without these packets", "bytes": of_endpoint - packets * of_packet},
-        {"what": "a detailed NIC with its buffers' statistics", "bytes": round((detailed[1] - detailed[0]) / 128)},
-        {"what": "a QP of a detailed NIC, sending", "bytes": round((qps[1] - qps[0]) / (16384 - 1024))},
+        {"what": "a detailed NIC with its buffers' statistics", "bytes": round((detailed[1] - detailed[0]) / (many_nics - few_nics))},
+        {"what": "a QP of a detailed NIC, sending", "bytes": round((qps[1] - qps[0]) / (many - few))},
     ]
 
 

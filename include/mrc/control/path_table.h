@@ -54,10 +54,9 @@ class PathTable {
         policy_(std::move(policy)),
         planes_(planes),
         entries_(evs->profile().value.size()),
-        values_(evs->profile().value.data()),
-        evs_(std::move(evs)),
+        directory_(std::move(evs)),
         random_(random) {
-    for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].plane = evs_->profile().plane[i];
+    for (std::size_t i = 0; i < entries_.size(); ++i) entries_[i].plane = directory_->profile().plane[i];
     const std::size_t active = std::min<std::size_t>(config.ev_active, entries_.size()) / planes * planes;
     active_total_ = static_cast<std::uint32_t>(active);
     least_active_a_plane_ = std::max<std::uint32_t>(1, config.least_active_evs() / planes);
@@ -151,8 +150,8 @@ class PathTable {
   }
 
   /// Position of an EV value that a SACK or NACK echoes; kNoEv for one that is not in the profile.
-  EvIndex find(Ev value) const { return evs_->find(value); }
-  Ev value(EvIndex ev) const { return values_[ev]; }
+  EvIndex find(Ev value) const { return directory_->find(value); }
+  Ev value(EvIndex ev) const { return directory_->profile().value[ev]; }
   std::uint8_t plane(EvIndex ev) const { return entries_[ev].plane; }
   EvState state(EvIndex ev) const { return entries_[ev].state; }
   bool active(EvIndex ev) const { return entries_[ev].active; }
@@ -498,8 +497,7 @@ class PathTable {
   std::vector<std::uint64_t> eligible_;  ///< bit: position in scan order; per 64 of them a word for each plane
   std::vector<EvIndex> order_;           ///< scan order: position → EV
   std::vector<Entry> entries_;
-  const Ev* values_;  ///< of evs_
-  std::shared_ptr<const EvDirectory> evs_;
+  std::shared_ptr<const EvDirectory> directory_;
   std::array<std::uint32_t, kMostPlanes> good_active_{};
   std::vector<Skipped> skipped_;
   KeyedRandom random_;

@@ -42,18 +42,19 @@ void MrcNode::set_congestion(const CongestionConfig& config, bool anew) {
 }
 
 void MrcNode::set_ev_profile(const EvProfile& profile) {
-  evs_ = std::make_shared<const EvDirectory>(profile);
+  ev_directory_ = std::make_shared<const EvDirectory>(profile);
   for (auto& [peer, table] : shared_paths_) earlier_paths_.push_back(std::move(table));
   shared_paths_.clear();
 }
 
 std::unique_ptr<NicPathTable> MrcNode::make_table(const std::string& owner) const {
   const ProtocolConfig& protocol = node_.scenario.protocol;
-  if (!evs_) evs_ = std::make_shared<const EvDirectory>(ev_profile_of(node_.scenario, node_.node));
+  if (!ev_directory_) ev_directory_ = std::make_shared<const EvDirectory>(ev_profile_of(node_.scenario, node_.node));
   const KeyedRandom random(node_.scenario.seed, fmt::format("nic{}.path_table.{}", node_.node, owner));
   return std::make_unique<NicPathTable>(
-      evs_, protocol, node_.config.nic.ports, random,
-      make_path_policy(protocol.path_policy, static_cast<std::uint32_t>(evs_->profile().value.size()), random));
+      ev_directory_, protocol, node_.config.nic.ports, random,
+      make_path_policy(protocol.path_policy, static_cast<std::uint32_t>(ev_directory_->profile().value.size()),
+                       random));
 }
 
 void MrcNode::give_paths(Qp& qp) {

@@ -36,7 +36,7 @@ class MrcNode : public NodeTransport {
   void give_receiver(Qp& qp, Psn first_psn);
   std::unique_ptr<NicPathTable> make_table(const std::string& owner) const;
 
-  mutable std::shared_ptr<const EvDirectory> evs_;  ///< with the first path table
+  mutable std::shared_ptr<const EvDirectory> ev_directory_;  ///< with the first path table
   std::map<NodeId, std::unique_ptr<NicPathTable>> shared_paths_;
   std::vector<std::unique_ptr<NicPathTable>> earlier_paths_;  ///< shared ones of QPs with an earlier profile
   std::vector<const PathTable*> path_tables_;

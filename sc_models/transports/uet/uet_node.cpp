@@ -56,15 +56,15 @@ UetHalves& UetNode::halves_of(const Qp& qp) {
 void UetNode::add_requestor(Qp& qp, Psn first_psn) {
   UetHalves& halves = halves_of(qp);
   const std::string& policy = node_.scenario.uet.path_policy;
-  if (!evs_) {
-    evs_ = std::make_shared<const EvDirectory>(make_auto_profile(
+  if (!ev_directory_) {
+    ev_directory_ = std::make_shared<const EvDirectory>(make_auto_profile(
         protocol_, node_.config.nic.ports, KeyedRandom(node_.scenario.seed, fmt::format("nic{}.entropies", node_.node)),
         ev_uplinks(node_.scenario)));
   }
   const KeyedRandom random(node_.scenario.seed, fmt::format("nic{}.path_table.pdc{}", node_.node, qp.number));
   halves.paths = std::make_unique<PathTable>(
-      evs_, protocol_, node_.config.nic.ports, random,
-      make_path_policy(policy, static_cast<std::uint32_t>(evs_->profile().value.size()), random));
+      ev_directory_, protocol_, node_.config.nic.ports, random,
+      make_path_policy(policy, static_cast<std::uint32_t>(ev_directory_->profile().value.size()), random));
   path_tables_.push_back(halves.paths.get());
   node_.congestion.push_back({make_congestion_control(congestion_, protocol_), {}});
   qp.congestion = &node_.congestion.back();

@@ -42,8 +42,8 @@ class UetNode : public NodeTransport {
 
   ProtocolConfig protocol_;
   CongestionConfig congestion_;
-  std::shared_ptr<const EvDirectory> evs_;  ///< with the first path table
-  std::vector<UetHalves> halves_;           ///< by QP
+  std::shared_ptr<const EvDirectory> ev_directory_;  ///< with the first path table
+  std::vector<UetHalves> halves_;                    ///< by QP
   std::vector<const PathTable*> path_tables_;
 };
 

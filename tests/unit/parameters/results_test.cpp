@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "fabric/fault_parameters.h"
+#include "results/dumped_member.h"
 #include "results/late_faults.h"
 #include "results/output_directory.h"
 #include "results/output_file.h"
@@ -124,6 +125,17 @@ TEST(Series, JoinsNeighboursWhenThereAreTooMany) {
   EXPECT_DOUBLE_EQ(series.channels()[0].values[0], 15.0);
 }
 
+TEST(DumpedMember, IsTheTextOfItsValue) {
+  const nlohmann::ordered_json inner = {{"b", 1}, {"last", nlohmann::json::array({1, 2})}};
+  const nlohmann::ordered_json object = {{"a", "x, y"}, {"inner", inner}, {"b", 2.5}, {"last", inner}};
+  const std::string text = object.dump(2) + "\n";
+  for (const auto& [name, value] : object.items())
+    EXPECT_EQ(nlohmann::ordered_json::parse(dumped_member(text, name)), value) << name;
+  EXPECT_EQ(dumped_member(text, "c"), "");
+  EXPECT_EQ(dumped_member(text.substr(0, text.size() - 3), "last"), "") << "cut off";
+  EXPECT_EQ(dumped_member("", "a"), "");
+}
+
 class Output : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -143,9 +155,9 @@ class Output : public ::testing::Test {
 
 TEST_F(Output, OverwritesItsOwnResultsOnly) {
   const auto write = [&](const char* text) { OutputDirectory(folder_.string()).write("result.json", text); };
-  write("{\"mrcsim_version\": \"0\"}");
+  write("{\n  \"mrcsim_version\": \"0\"\n}\n");
   EXPECT_EQ(refusal(folder_), "");
-  write("{}");
+  write("{\n  \"other\": \"mrcsim_version\"\n}\n");
   EXPECT_EQ(refusal(folder_),
             folder_.string() + ": contains files that mrcsim did not write; choose another folder with --out");
   EXPECT_EQ(refusal(folder_ / "result.json"), (folder_ / "result.json").string() + ": is a file; --out takes a folder");
