@@ -153,12 +153,12 @@ function(_mrcsim_rtl_ports BLOCK)
   set(folder ${MRCSIM_RTL_PORTS}/cosim/${BLOCK})
   set(block ${PROJECT_SOURCE_DIR}/rtl/${BLOCK}/${BLOCK}.sv)
   set(ports ${PROJECT_SOURCE_DIR}/tb/cosim/${BLOCK}/ports.toml)
-  add_custom_command(OUTPUT ${folder}/${BLOCK}_flat.sv ${folder}/ports.h ${folder}/dut.h
+  add_custom_command(OUTPUT ${folder}/${BLOCK}_flat.sv ${folder}/${BLOCK}_run.sv ${folder}/ports.h ${folder}/dut.h
     COMMAND Python3::Interpreter ${MRCSIM_RTL_PORTS_SCRIPT} block ${MRCSIM_RTL_PACKAGE} ${block} ${ports} ${folder}
     DEPENDS ${MRCSIM_RTL_PACKAGE} ${block} ${ports} ${MRCSIM_RTL_PORTS_SCRIPT}
     COMMENT "Ports of ${BLOCK}"
     VERBATIM)
-  add_custom_target(mrcsim_rtl_ports_${BLOCK} DEPENDS ${folder}/${BLOCK}_flat.sv ${folder}/ports.h ${folder}/dut.h)
+  add_custom_target(mrcsim_rtl_ports_${BLOCK} DEPENDS ${folder}/${BLOCK}_flat.sv ${folder}/${BLOCK}_run.sv ${folder}/ports.h ${folder}/dut.h)
   add_dependencies(mrcsim_rtl_ports mrcsim_rtl_ports_${BLOCK})
 endfunction()
 
@@ -285,7 +285,8 @@ macro(_mrcsim_add_run_module NAME)
   foreach(size ${ARG_RUN})
     separate_arguments(size UNIX_COMMAND "${size}")
     list(POP_FRONT size name)
-    mrcsim_verilate(${engine}_verilated V${NAME}_${name} ${NAME}_flat ${lenient} ARGS ${size} ${ARG_ARGS} SOURCES ${sources})
+    mrcsim_verilate(${engine}_verilated V${NAME}_${name} ${NAME}_run ${lenient} ARGS ${size} ${ARG_ARGS}
+                    SOURCES ${sources} ${MRCSIM_RTL_PORTS}/cosim/${NAME}/${NAME}_run.sv)
   endforeach()
   add_library(${engine} STATIC EXCLUDE_FROM_ALL ${here}/rtl.cpp)
   _mrcsim_rtl_part(${engine})

@@ -35,14 +35,49 @@ class ClockedModel {
   const Model& pins() const { return *model_; }
 
   /// The falling edge: outputs that depend on inputs of this cycle settle.
-  void low() { edge(0); }
-  /// The rising edge, which ends the cycle.
+  void low() {
+    if constexpr (kTakesInputs) {
+      take_inputs();
+    } else if constexpr (!kHasCycles) {
+      model_->clk_i = 0;
+    }
+    model_->eval();
+  }
+  /// The rising edge, which ends the cycle. The inputs are those of the last low() or next().
   void high() {
-    edge(1);
+    if constexpr (kHasCycles) {
+      begin_another(model_->cycle_i);
+    } else {
+      model_->clk_i = 1;
+    }
+    model_->eval();
     ++cycles_;
   }
+  /// high(), `set_inputs` and low(), where the inputs of the next cycle do not depend on what the edge changes: one
+  /// evaluation instead of two, if the model takes its inputs.
+  template <typename SetInputs>
+  void next(const SetInputs& set_inputs) {
+    if constexpr (kTakesInputs) {
+      set_inputs();
+      take_inputs();
+      high();
+    } else {
+      high();
+      set_inputs();
+      low();
+    }
+  }
+  /// The same inputs in the next cycle.
+  void next() {
+    if constexpr (kTakesInputs) {
+      high();
+    } else {
+      clock();
+    }
+  }
+  /// low() and high(); one evaluation instead of two, if the model has cycles and does not take its inputs.
   void clock() {
-    low();
+    if constexpr (kTakesInputs || !kHasCycles) low();
     high();
   }
   /// In reset for as long as any contract asks for. The inputs that are not 0 from the start on are set before.
@@ -61,11 +96,16 @@ class ClockedModel {
   void restart_count() { cycles_ = 0; }
   std::uint64_t cycles() const { return cycles_; }
 
+  /// With the next evaluation a clock rises whose input for cycles this is.
+  static void begin_another(std::uint8_t& cycle) { cycle ^= 1; }
+
  private:
-  void edge(std::uint8_t clock) {
-    model_->clk_i = clock;
-    model_->eval();
-  }
+  /// BLOCK_run.sv of rtl_ports.py: a change is a cycle. Otherwise it has the clock itself.
+  static constexpr bool kHasCycles = requires(Model & model) { model.cycle_i; };
+  /// Its inputs count when they are taken. Otherwise they do in each evaluation.
+  static constexpr bool kTakesInputs = requires(Model & model) { model.take_inputs_i; };
+
+  void take_inputs() { model_->take_inputs_i ^= 1; }
 
   std::unique_ptr<VerilatedContext> context_;
   std::unique_ptr<Model> model_;
@@ -83,19 +123,13 @@ std::uint64_t clock_until(const Clock& clock, const Done& done, std::uint64_t mo
   throw RtlError(what);
 }
 
-/// Clocks until `pin`, an output of the block, is 1 before the clock edge that `end` makes. Errors and result as
-/// clock_until().
-template <typename Model, typename PinType, typename End>
-std::uint64_t clock_until_set(ClockedModel<Model>& model, const PinType& pin, const End& end, std::uint64_t most,
-                              const char* what) {
-  bool set = false;
-  const auto clock = [&] {
-    model.low();
-    set = pin != 0;
-    end();
-  };
-  return clock_until(
-      clock, [&] { return set; }, most, what);
+/// Clocks until `ready`, an output of the block, is 1 in a cycle, whose edge is still to come. Returns the cycles until
+/// then, that one included. Throws as clock_until().
+template <typename Clocked, typename PinType>
+std::uint64_t clock_until_ready(Clocked& model, const PinType& ready, std::uint64_t most, const char* what) {
+  model.low();
+  if (ready != 0) return 1;
+  return 1 + clock_until([&] { model.next(); }, [&] { return ready != 0; }, most, what);
 }
 
 }  // namespace mrc

@@ -3,6 +3,9 @@
 
   rtl_ports.py block PACKAGE.sv BLOCK.sv PORTS.toml FOLDER
       FOLDER/BLOCK_flat.sv  the block with plain ports: the members of structs that PORTS.toml names are pins
+      FOLDER/BLOCK_run.sv   the same for runs, where each evaluation costs: with a change of cycle_i, which is in the place of
+                            clk_i, the clock has a cycle; with takes_inputs in PORTS.toml, inputs are those at the last change
+                            of take_inputs_i, otherwise those at the last evaluation
       FOLDER/ports.h        its streams as structs: order of the fields, to and from pins and transfers
       FOLDER/dut.h          its ports by name for a bench
   rtl_ports.py package PACKAGE.sv FOLDER
@@ -162,7 +165,34 @@ def constant(name):
     return "k" + camel(name)
 
 
+def module_header(name, package, parameters, pins):
+    width = max(len(dims) for _, dims, _ in pins)
+    return [
+        f"module {name}",
+        *([f"  import {package};"] if package else []),
+        "#(",
+        ",\n".join(f"  {kind:10} int unsigned {key} = {value}" for kind, key, value in parameters),
+        ") (",
+        ",\n".join(f"  {direction:6} logic {dims:{width}} {name}" for direction, dims, name in pins),
+        ");",
+        "",
+    ]
+
+
+def instance(name, parameters, connections):
+    return [
+        f"  {name} #(",
+        "    " + ", ".join(f".{key}({key})" for kind, key, _ in parameters if kind == "parameter"),
+        f"  ) u_{name} (",
+        "    " + ",\n    ".join(connections),
+        "  );",
+        "",
+        "endmodule",
+    ]
+
+
 def flat_module(block, module, streams):
+    """The module, its parameters and its pins."""
     package = module.package
     members = {}  # port: {path: field}
     for stream in streams:
@@ -222,30 +252,42 @@ def flat_module(block, module, streams):
         if kind == "parameter" or re.search(rf"\b{key}\b", used):
             kept.insert(0, (kind, key, value))
             used += " " + value
-    width = max(len(dims) for _, dims, _ in pins)
     lines = [
         f"// {block} with plain ports, as C++ sees it. Written by tb/cosim/rtl_ports.py: not to be edited.",
         "// verilator coverage_off",
-        f"module {block}_flat",
-        "  import mrc_pkg::*;",
-        "#(",
-        ",\n".join(f"  {kind:10} int unsigned {key} = {value}" for kind, key, value in kept),
-        ") (",
-        ",\n".join(f"  {direction:6} logic {dims:{width}} {name}" for direction, dims, name in pins),
-        ");",
-        "",
+        *module_header(f"{block}_flat", "mrc_pkg::*", kept, pins),
         *setup,
         *(f"  assign {pin} = {value};" for pin, value in taken),
         "",
-        f"  {block} #(",
-        "    " + ", ".join(f".{key}({key})" for kind, key, _ in kept if kind == "parameter"),
-        f"  ) u_{block} (",
-        "    " + ",\n    ".join(connections),
-        "  );",
-        "",
-        "endmodule",
+        *instance(block, kept, connections),
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n", kept, pins
+
+
+def run_module(block, parameters, pins, takes_inputs):
+    """Of the same ports, for runs: no clock has a falling edge, and where it `takes_inputs`, nothing depends on one before."""
+    inputs = [(dims, pin) for direction, dims, pin in pins if direction == "input"]
+    clocks = {pin: pin.removesuffix("_i") for _, pin in inputs if pin.endswith("clk_i")}
+    cycles = {pin: pin.replace("clk_i", "cycle_i") for pin in clocks}
+    taken = {pin: re.sub("_?i$", "_q", pin) for _, pin in inputs if takes_inputs and pin not in clocks}
+    width = max(len(dims) for dims, _ in inputs)
+    ports = [(direction, dims, cycles.get(pin, pin)) for direction, dims, pin in pins]
+    lines = [
+        f"// {block}_flat for runs: with each change of cycle_i its clock has a cycle. Written by tb/cosim/rtl_ports.py: not to",
+        "// be edited.",
+        *module_header(f"{block}_run", None, parameters, [("input", "", "take_inputs_i")] * takes_inputs + ports),
+        *(f"  logic {'':{width}} {clock}, {clock}_ended_q;" for clock in clocks.values()),
+        *(f"  logic {dims:{width}} {taken[pin]};" for dims, pin in inputs if pin in taken),
+    ]
+    for pin, clock in clocks.items():
+        lines += ["", f"  assign {clock} = {cycles[pin]} ^ {clock}_ended_q;"]
+        lines += [f"  always @(posedge {clock}) {clock}_ended_q <= {cycles[pin]};"]
+    if takes_inputs:
+        lines += ["", "  always @(edge take_inputs_i) begin"]
+        lines += [*(f"    {register} <= {pin};" for pin, register in taken.items()), "  end"]
+    inside = clocks | taken
+    connections = [f".{pin}({inside[pin]})" if pin in inside else f".{pin}" for _, _, pin in pins]
+    return "\n".join([*lines, "", *instance(f"{block}_flat", parameters, connections)]) + "\n"
 
 
 def stream_struct(stream, number):
@@ -404,7 +446,9 @@ def main(arguments):
         module = Module(block_path, block, Package(package_path))
         description = tomllib.loads(ports_path.read_text())
         streams = [Stream(module, entry) for entry in description["stream"]]
-        write(folder / f"{block}_flat.sv", flat_module(block, module, streams))
+        flat, parameters, pins = flat_module(block, module, streams)
+        write(folder / f"{block}_flat.sv", flat)
+        write(folder / f"{block}_run.sv", run_module(block, parameters, pins, description.get("takes_inputs", False)))
         write(folder / "ports.h", ports_header(block, streams))
         write(folder / "dut.h", dut_header(block, module, streams, description))
     elif len(arguments) == 4 and arguments[1] == "package":

@@ -26,7 +26,7 @@ class SharedModel {
     std::function<void()> before_edge;  ///< may be empty, as the next
     std::function<void()> after_edge;
     std::function<bool()> wants_cycle;  ///< in which nobody takes part; may be empty: never
-    std::uint8_t* clock = nullptr;      ///< of its block; null: that of the model
+    std::uint8_t* cycle = nullptr;      ///< of its block's clock; null: that of the model
     bool takes_part = false;            ///< in this cycle: otherwise its clock is held
     std::uint64_t cycles = 0;           ///< in which it took part
   };
@@ -34,9 +34,9 @@ class SharedModel {
   ClockedModel<Model>& clocked() { return model_; }
   /// Engines that have the clock of the model, or one of their own for each block.
   void add(std::size_t engines) { engines_.resize(engines); }
-  void add(const std::vector<std::uint8_t*>& clocks) {
-    add(clocks.size());
-    for (std::size_t i = 0; i < clocks.size(); ++i) engines_[i].clock = clocks[i];
+  void add(const std::vector<std::uint8_t*>& cycles) {
+    add(cycles.size());
+    for (std::size_t i = 0; i < cycles.size(); ++i) engines_[i].cycle = cycles[i];
   }
   void reset() {
     model_->rst_ni = 0;
@@ -64,12 +64,7 @@ class SharedModel {
     edge();
     rest_all_but(engines_.size());
   }
-  void low() {
-    for (const Engine& engine : engines_) {
-      if (engine.clock != nullptr) *engine.clock = 0;
-    }
-    model_.low();
-  }
+  void low() { model_.low(); }
   /// The engine is ready for the edge, which waits for the others.
   void leave_open(std::size_t number) {
     engines_[number].takes_part = true;
@@ -95,9 +90,11 @@ class SharedModel {
     }
   }
   void edge() {
-    for (Engine& engine : engines_) {
+    for (const Engine& engine : engines_) {
       if (engine.before_edge) engine.before_edge();
-      if (engine.clock != nullptr && engine.takes_part) *engine.clock = 1;
+    }
+    for (Engine& engine : engines_) {
+      if (engine.cycle != nullptr && engine.takes_part) model_.begin_another(*engine.cycle);
       engine.cycles += engine.takes_part ? 1 : 0;
       engine.takes_part = false;
     }
@@ -145,6 +142,15 @@ class SharedClock {
     } else {
       shared_->edge_of(number_);
     }
+  }
+  template <typename SetInputs>
+  void next(const SetInputs& set_inputs) {
+    high();
+    set_inputs();
+    low();
+  }
+  void next() {
+    next([] {});
   }
   void clock() {
     low();

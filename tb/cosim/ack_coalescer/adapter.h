@@ -104,11 +104,11 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
     recorder_.add(evt);
     evt.put(model_.pins());
     model_->evt_valid_i = 1;
-    const std::uint64_t offered = clock_until_set(
-        model_, model_->evt_ready_o, [&] { model_.high(); }, kMostCycles, "ack_coalescer RTL does not take an event");
-    model_->evt_valid_i = 0;
+    const std::uint64_t offered =
+        clock_until_ready(model_, model_->evt_ready_o, kMostCycles, "ack_coalescer RTL does not take an event");
+    model_.next([&] { model_->evt_valid_i = 0; });
     for (latency_cycles_ = 1; model_->sack_valid_o == 0 && latency_cycles_ < sack_cycles_; ++latency_cycles_)
-      model_.clock();
+      model_.next();
     sack_seen_ = model_->sack_valid_o != 0;
     return static_cast<std::uint32_t>(offered);
   }

@@ -168,7 +168,7 @@ template <typename Model>
 NicTxEngines make_joined_engines(const std::function<std::uint32_t(Ev)>& uplink_of, std::uint32_t beyond_interval) {
   const auto shared = std::make_shared<SharedModel<Model>>();
   Model& pins = shared->clocked().pins();
-  shared->add({&pins.spray_clk_i, &pins.retransmit_clk_i, &pins.encap_clk_i});
+  shared->add({&pins.spray_cycle_i, &pins.retransmit_cycle_i, &pins.encap_cycle_i});
   shared->reset();
   using Records = RetransmitBufferAdapter<RetransmitBufferPins<Model>, SharedClock<Model, RetransmitBufferPins<Model>>>;
   using Headers = Srv6EncapAdapter<Model, kNicTxDatapathBits / 8, SharedClock<Model>>;

@@ -124,8 +124,7 @@ class PcieDmaAdapter : public PcieDmaEngine {
     recorder_.expire(tag);
     pcie_dma_ports::Expire{.tag = tag}.put(model_.pins());
     model_->expire_valid_i = 1;
-    clock_until_set(
-        model_, model_->expire_ready_o, [&] { clock(); }, kMostCycles, "pcie_dma RTL does not take an expired request");
+    clock_until_taken(model_->expire_ready_o, "pcie_dma RTL does not take an expired request");
     model_->expire_valid_i = 0;
     repeats_ = true;
     unsettled_ = report_cycles_ - 1;
@@ -156,8 +155,7 @@ class PcieDmaAdapter : public PcieDmaEngine {
     wr.put(model_.pins());
     model_->wr_valid_i = 1;
     model_->tlp_ready_i = 0;
-    clock_until_set(
-        model_, model_->wr_ready_o, [&] { clock(); }, kMostCycles, "pcie_dma RTL does not take a write");
+    clock_until_taken(model_->wr_ready_o, "pcie_dma RTL does not take a write");
     model_->wr_valid_i = 0;
     cuts_ = true;
   }
@@ -250,13 +248,28 @@ class PcieDmaAdapter : public PcieDmaEngine {
     model_->release_valid_i = released_ > 0 ? 1 : 0;
     set_pin(model_->release_bytes_i, released_);
     released_ = 0;
-    model_.low();
-    const bool takes_read = model_->rd_ready_o != 0;
-    model_.high();
-    if (takes_read) model_->rd_valid_i = 0;
+    if (model_->rd_valid_i == 0) {
+      model_.clock();
+    } else {
+      model_.low();
+      const bool takes_read = model_->rd_ready_o != 0;
+      model_.high();
+      if (takes_read) model_->rd_valid_i = 0;
+    }
     model_->ordered_ready_i = 0;
     model_->loose_ready_i = 0;
     unsettled_ -= unsettled_ > 0 ? 1 : 0;
+  }
+  template <typename Ready>
+  void clock_until_taken(const Ready& ready, const char* what) {
+    bool taken = false;
+    const auto cycle = [&] {
+      model_.low();
+      taken = ready != 0;
+      clock();
+    };
+    clock_until(
+        cycle, [&] { return taken; }, kMostCycles, what);
   }
   /// Cycles until the result of a completion is at the ports.
   void settle() {

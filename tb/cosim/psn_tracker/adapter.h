@@ -69,13 +69,12 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
   void run_offered(const Req& req) {
     if (recorder_.records()) recorder_.add(Req::kPort, with_context(req.transfer(), model_->req_context_i));
     model_->req_valid_i = 1;
-    clock_until_set(
-        model_, model_->req_ready_o, [&] { model_.high(); }, kMostCycles, "psn_tracker RTL does not take a request");
-    model_->req_valid_i = 0;
+    clock_until_ready(model_, model_->req_ready_o, kMostCycles, "psn_tracker RTL does not take a request");
+    model_.next([&] { model_->req_valid_i = 0; });
     // What the last clock edge registers is on the wires in the cycle after it.
     const auto answered = [&] { return model_->rsp_valid_o != 0; };
     const std::uint64_t waited =
-        answered() ? 0 : clock_until([&] { model_.clock(); }, answered, kMostCycles, "psn_tracker RTL does not answer");
+        answered() ? 0 : clock_until([&] { model_.next(); }, answered, kMostCycles, "psn_tracker RTL does not answer");
     latency_cycles_ = static_cast<std::uint32_t>(1 + waited);
   }
   Req put(const typename Contexts::Move& move) {

@@ -29,7 +29,7 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
       : model_(std::forward<Shared>(shared)...), recorder_(recorder), contexts_(kRetransmitBufferSizes.slots) {
     take_all();
     model_.reset();
-    until_ready();  // memories are cleared
+    clock_until_ready(model_, model_->cmd_ready_o, kMostCycles, "retransmit_buffer RTL does not come out of reset");
     model_.restart_count();
     model_.on_rest([this] { model_->cmd_valid_i = model_->rsp_ready_i = model_->evt_ready_i = 0; });
   }
@@ -84,15 +84,6 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
 
  private:
   void take_all() { model_->rsp_ready_i = model_->evt_ready_i = 1; }
-  /// Clocks until a command would be taken with the next edge.
-  void until_ready() {
-    for (std::uint64_t waited = 0;; ++waited) {
-      if (waited > kMostCycles) throw RtlError("retransmit_buffer RTL does not take a command");
-      model_.low();
-      if (model_->cmd_ready_o != 0) return;
-      model_.high();
-    }
-  }
 
   using Cmd = retransmit_buffer_ports::Cmd;
   using Evt = retransmit_buffer_ports::Evt;
@@ -108,14 +99,13 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
     reply_.events.clear();
     take_all();
     // The response of the command before is taken with this command's first cycle.
-    until_ready();
     model_->cmd_valid_i = 1;
-    model_.high();  // the falling edge was that in which it was ready
-    model_->cmd_valid_i = 0;
+    clock_until_ready(model_, model_->cmd_ready_o, kMostCycles, "retransmit_buffer RTL does not take a command");
+    model_.next([&] { model_->cmd_valid_i = 0; });
     while (model_->rsp_valid_o == 0) {
       if (model_.cycles() - begin > kMostCycles) throw RtlError("retransmit_buffer RTL does not end a command");
       if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(Evt::take(model_.pins())));
-      model_.clock();
+      model_.next();
     }
     // The last event may come with the response.
     if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(Evt::take(model_.pins())));

@@ -63,6 +63,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     // Offered together with the next operation; for a packet it counts.
     for (std::size_t word = 0; word < credit_.size(); ++word) model_->credit_bytes_i[word] = credit_[word];
     model_->credit_valid_i = 1;
+    offers_anew_ = true;
   }
 
   SpraySelection select(std::uint32_t slot, std::uint32_t bytes, std::uint32_t ports_up, TimePs now) override {
@@ -113,6 +114,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   void begin_cycle(std::uint64_t number) override {
     if (std::exchange(answer_left_, false)) {
       take_all();
+      offers_anew_ = true;
       cycle();
     }
     model_.begin_cycle(number);
@@ -139,6 +141,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     credit_taken_ |= model_->credit_valid_i != 0 && model_->credit_ready_o != 0;
     model_.high();
     if (placed) order_placed();
+    offers_anew_ = true;
     if (pins.taken) credit_taken_ = false;
     return pins;
   }
@@ -246,23 +249,34 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   }
   void take_all() { model_->rsp_ready_i = model_->done_ready_i = model_->csr_rready_i = 1; }
   void cycle() {
+    const auto ev = model_->order_ev_i;
+    const auto valid = model_->order_valid_i;
     const bool wanted = offer_order();
-    model_.low();
+    if (offers_anew_ || ev != model_->order_ev_i || valid != model_->order_valid_i) model_.low();
+    offers_anew_ = false;
     const bool placed = wanted && model_->order_ready_o != 0;
     const bool credit = model_->credit_ready_o != 0;
     const bool select = model_->sel_ready_o != 0;
     const bool update = model_->upd_ready_o != 0;
     const bool control = model_->csr_ready_o != 0;
-    model_.high();
-    if (placed) order_placed();
-    if (credit) model_->credit_valid_i = 0;
-    if (select) model_->sel_valid_i = 0;
-    if (update) model_->upd_valid_i = 0;
-    if (control) model_->csr_valid_i = 0;
+    model_.next([&] {
+      if (placed) expect_next_of_order();
+      if (credit) model_->credit_valid_i = 0;
+      if (select) model_->sel_valid_i = 0;
+      if (update) model_->upd_valid_i = 0;
+      if (control) model_->csr_valid_i = 0;
+    });
+  }
+  /// The EV at the port was taken: it will most likely be asked for the next.
+  void expect_next_of_order() {
+    order_placed();
+    model_->order_valid_i = order_.empty() ? 0 : 1;
+    if (!order_.empty()) set_pin(model_->order_ev_i, order_.front());
   }
   /// Until the block has taken what is offered. Room that was returned before counts for a packet.
   void offer() {
     take_all();
+    offers_anew_ = true;
     const auto taken = [&] {
       return model_->credit_valid_i == 0 && model_->sel_valid_i == 0 && model_->upd_valid_i == 0 &&
              model_->csr_valid_i == 0;
@@ -313,6 +327,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   std::array<std::uint32_t, (kPlanes * kSprayCreditBits + 31) / 32> credit_{};
   SprayAnswer answer_;         ///< by pins
   bool credit_taken_ = false;  ///< by pins: that of the packet that is offered
+  bool offers_anew_ = true;    ///< the inputs were changed, but for an order's, since they were taken
   bool answer_left_ = false;   ///< of an operation alone: it is taken with the next cycle
 };
 

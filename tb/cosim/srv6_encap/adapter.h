@@ -52,22 +52,23 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     bool last_out = false;
     bool free_again = false;
     std::uint64_t plain_cycle = 0;
+    std::size_t count = put_beat_at(in, inner_packet, sent);
+    // Ready may depend on what is offered.
+    model_.low();
     for (std::uint64_t cycle = 0; !last_out; ++cycle) {
       if (cycle > kMostCycles) throw RtlError("srv6_encap RTL does not come to the end of a packet");
-      const bool sends = sent < inner_packet.size();
-      const std::size_t count = std::min(kBytes, inner_packet.size() - sent);
-      if (sends) put_beat(in, inner_packet.subspan(sent, count), sent == 0, sent + count == inner_packet.size());
-      model_->in_valid_i = sends ? 1 : 0;
-      // Ready may depend on what is offered.
-      model_.low();
+      const bool sends = count > 0;
       const bool ready = model_->in_ready_o != 0;
-      if (ready && sends) sent += count;
       if (ready && !sends && !free_again) {
         free_again = true;
         reply.next_cycle = start + cycle;
       }
       if (input.icrc && !sends && plain_cycle == 0 && is_free_for_plain()) plain_cycle = start + cycle;
-      model_.high();
+      model_.next([&] {
+        if (!ready || !sends) return;
+        sent += count;
+        count = put_beat_at(in, inner_packet, sent);
+      });
       if (model_->out_valid_o == 0) continue;
       // What is registered at the end of a cycle is on the wires in the next.
       if (first_out) reply.first_out_cycle = start + cycle + 1;
@@ -77,7 +78,6 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
       take_beat();
     }
     // The last beat is taken in the next packet's first cycle.
-    model_->in_valid_i = 0;
     if (!free_again) reply.next_cycle = reply.last_out_cycle;
     // A beat that comes out more than went in holds the input up later, behind the stages of the ICRC.
     if (input.icrc) {
@@ -136,6 +136,13 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
     } else {
       std::memcpy(&model_->in_data_i[0], bytes.data(), bytes.size());
     }
+  }
+  /// What is offered of the packet behind the bytes that were sent. Returns its bytes, 0: nothing is left.
+  std::size_t put_beat_at(In& in, std::span<const std::byte> packet, std::size_t sent) {
+    const std::size_t count = std::min(kBytes, packet.size() - sent);
+    if (count > 0) put_beat(in, packet.subspan(sent, count), sent == 0, sent + count == packet.size());
+    model_->in_valid_i = count > 0 ? 1 : 0;
+    return count;
   }
   /// Nothing is offered: would the first beat of a packet that comes with its ICRC be taken?
   bool is_free_for_plain() {
