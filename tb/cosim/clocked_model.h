@@ -34,7 +34,7 @@ class ClockedModel {
   Model& pins() { return *model_; }
   const Model& pins() const { return *model_; }
 
-  /// The falling edge: outputs that depend on inputs of this cycle settle.
+  /// Between the edges of the clock: the inputs are set, and the outputs that depend on them settle.
   void low() {
     if constexpr (kTakesInputs) {
       take_inputs();
@@ -72,7 +72,7 @@ class ClockedModel {
     if constexpr (kTakesInputs) {
       high();
     } else {
-      clock();
+      next([] {});
     }
   }
   /// low() and high(); one evaluation instead of two, if the model has cycles and does not take its inputs.
@@ -96,7 +96,7 @@ class ClockedModel {
   void restart_count() { cycles_ = 0; }
   std::uint64_t cycles() const { return cycles_; }
 
-  /// With the next evaluation a clock rises whose input for cycles this is.
+  /// The clock whose cycles this input counts rises with the next evaluation.
   static void begin_another(std::uint8_t& cycle) { cycle ^= 1; }
 
  private:

@@ -68,6 +68,18 @@ class RtlPorts(unittest.TestCase):
         self.assertIn("localparam int unsigned Width = $clog2(Entries)", flat)
         self.assertNotIn("Unused", flat)
 
+    def test_in_runs_a_change_is_a_cycle_and_inputs_may_be_taken(self):
+        self.block(PORTS)
+        run = (self.folder / "out/echo_run.sv").read_text()
+        self.assertRegex(run, r"input  logic +cycle_i,")
+        self.assertIn("assign clk = cycle_i ^ clk_ended_q;", run)
+        self.assertIn(".ask_entry_i,", run)
+        self.assertNotIn("take_inputs_i", run)
+        self.block("takes_inputs = true\n" + PORTS)
+        run = (self.folder / "out/echo_run.sv").read_text()
+        self.assertIn("    rst_n_q <= rst_ni;\n    ask_valid_q <= ask_valid_i;\n    ask_kind_q <= ask_kind_i;", run)
+        self.assertIn(".clk_i(clk),\n    .rst_ni(rst_n_q),\n    .ask_valid_i(ask_valid_q),\n    .ask_ready_o,", run)
+
     def test_fields_are_in_the_order_of_the_description(self):
         self.block(PORTS)
         self.assertIn("{ kEntry, kCount, kKind, kFields }", (self.folder / "out/ports.h").read_text())
