@@ -19,16 +19,16 @@ void grow_heap_in_huge_pages() {
   if (done) return;
   done = true;
   // What glibc comes to by itself when large blocks were freed: all but the largest come from the heap.
-  constexpr int kLargestOfHeap = 32 << 20;
-  constexpr int kGrowth = 1 << 30;
-  constexpr int kGrowthBefore = 128 << 10;  // glibc's own
-  mallopt(M_MMAP_THRESHOLD, kLargestOfHeap);
+  constexpr int kLargestHeapBlockBytes = 32 << 20;
+  constexpr int kGrowthBytes = 1 << 30;
+  constexpr int kUsualGrowthBytes = 128 << 10;  // glibc's own
+  mallopt(M_MMAP_THRESHOLD, kLargestHeapBlockBytes);
   mallopt(M_TRIM_THRESHOLD, -1);
-  mallopt(M_TOP_PAD, kGrowth);
+  mallopt(M_TOP_PAD, kGrowthBytes);
   // More than is free at the end of the heap, so that it grows; volatile, so that the block is not optimized away.
-  void* volatile const block = std::malloc(kLargestOfHeap / 2);
+  void* volatile const block = std::malloc(kLargestHeapBlockBytes / 2);
   std::free(block);
-  mallopt(M_TOP_PAD, kGrowthBefore);
+  mallopt(M_TOP_PAD, kUsualGrowthBytes);
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = (reinterpret_cast<std::uintptr_t>(block) + page - 1) & ~(page - 1);
   const auto end = reinterpret_cast<std::uintptr_t>(sbrk(0));

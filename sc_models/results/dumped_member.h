@@ -6,14 +6,10 @@
 
 namespace mrc {
 
-/// What the line of the member `name` begins with, where an object is written with two spaces for each level.
-inline std::string dumped_key(std::string_view name) {
-  return "  \"" + std::string(name) + "\": ";
-}
-
-/// The text of the value of member `name` of `object`, which is written like that; empty where there is none.
+/// The text of the value of member `name` of `object`, which is written with two spaces for each level; empty where
+/// there is none.
 inline std::string_view dumped_member(std::string_view object, std::string_view name) {
-  const std::string key = "\n" + dumped_key(name);
+  const std::string key = "\n  \"" + std::string(name) + "\": ";
   const std::size_t found = object.find(key);
   if (found == std::string_view::npos) return {};
   const std::size_t from = found + key.size();

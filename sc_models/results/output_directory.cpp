@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "results/dumped_member.h"
 #include "results/output_file.h"
 
 namespace mrc {
@@ -20,12 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether the object in `file`, as mrcsim writes it, has the member `name`; nothing behind it is read.
+/// Whether there is a member `name` in the JSON of `file`; nothing behind its line is read.
 bool has_member(std::istream& file, const char* name) {
-  const std::string key = dumped_key(name);
+  const std::string key = fmt::format("\"{}\":", name);
   std::string line;
   while (std::getline(file, line)) {
-    if (line.starts_with(key)) return true;
+    if (line.find(key) != std::string::npos) return true;
   }
   return false;
 }

@@ -264,7 +264,7 @@ void check_rtl_selections(const ScenarioConfig& scenario, const std::vector<RtlS
 
 std::unique_ptr<Model> build_model(const ScenarioConfig& scenario, const Workload& workload,
                                    const std::vector<NodeId>& nics_of_ranks, SimulationOptions options) {
-  // A packet of detailed NICs stays in the boxes of two of them: huge pages were of no use there.
+  // Where all NICs are detailed, huge pages gain nothing: a packet stays in the boxes of two NICs.
   if (!all_detailed(scenario)) grow_heap_in_huge_pages();
   auto built = std::make_unique<Model>(scenario, workload, nics_of_ranks, std::move(options));
   Model& model = *built;

@@ -137,7 +137,8 @@ function(mrcsim_modules_folder VAR PATH)
   set(${VAR} ${PATH}.rtl PARENT_SCOPE)
 endfunction()
 # What C++ and SystemVerilog share of a block is described by rtl/BLOCK/BLOCK.sv, the package and tb/cosim/BLOCK/ports.toml;
-# tb/cosim/rtl_ports.py makes of them BLOCK_flat.sv, which is Verilated, and the headers cosim/BLOCK/ports.h and dut.h.
+# tb/cosim/rtl_ports.py makes of them BLOCK_flat.sv and BLOCK_run.sv, which are Verilated, and the headers cosim/BLOCK/ports.h and
+# dut.h.
 find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 set(MRCSIM_RTL_PORTS ${PROJECT_BINARY_DIR}/rtl_ports)
 set(MRCSIM_RTL_PORTS_SCRIPT ${PROJECT_SOURCE_DIR}/tb/cosim/rtl_ports.py)
@@ -153,12 +154,13 @@ function(_mrcsim_rtl_ports BLOCK)
   set(folder ${MRCSIM_RTL_PORTS}/cosim/${BLOCK})
   set(block ${PROJECT_SOURCE_DIR}/rtl/${BLOCK}/${BLOCK}.sv)
   set(ports ${PROJECT_SOURCE_DIR}/tb/cosim/${BLOCK}/ports.toml)
-  add_custom_command(OUTPUT ${folder}/${BLOCK}_flat.sv ${folder}/${BLOCK}_run.sv ${folder}/ports.h ${folder}/dut.h
+  set(written ${folder}/${BLOCK}_flat.sv ${folder}/${BLOCK}_run.sv ${folder}/ports.h ${folder}/dut.h)
+  add_custom_command(OUTPUT ${written}
     COMMAND Python3::Interpreter ${MRCSIM_RTL_PORTS_SCRIPT} block ${MRCSIM_RTL_PACKAGE} ${block} ${ports} ${folder}
     DEPENDS ${MRCSIM_RTL_PACKAGE} ${block} ${ports} ${MRCSIM_RTL_PORTS_SCRIPT}
     COMMENT "Ports of ${BLOCK}"
     VERBATIM)
-  add_custom_target(mrcsim_rtl_ports_${BLOCK} DEPENDS ${folder}/${BLOCK}_flat.sv ${folder}/${BLOCK}_run.sv ${folder}/ports.h ${folder}/dut.h)
+  add_custom_target(mrcsim_rtl_ports_${BLOCK} DEPENDS ${written})
   add_dependencies(mrcsim_rtl_ports mrcsim_rtl_ports_${BLOCK})
 endfunction()
 

@@ -24,7 +24,9 @@ inline PinCycle single_transfers(bool ready, bool offers, bool valid, bool takes
 template <typename Model>
 class ClockedModel {
  public:
-  ClockedModel() : context_(std::make_unique<VerilatedContext>()), model_(std::make_unique<Model>(context_.get())) {}
+  ClockedModel() : context_(std::make_unique<VerilatedContext>()), model_(std::make_unique<Model>(context_.get())) {
+    model_->eval();  // changes of inputs are edges from the second evaluation on
+  }
   ~ClockedModel() { model_->final(); }
   ClockedModel(const ClockedModel&) = delete;
   ClockedModel& operator=(const ClockedModel&) = delete;
@@ -34,7 +36,7 @@ class ClockedModel {
   Model& pins() { return *model_; }
   const Model& pins() const { return *model_; }
 
-  /// Between the edges of the clock: the inputs are set, and the outputs that depend on them settle.
+  /// Between the edges of the clock: the inputs are taken, and the outputs that depend on them settle.
   void low() {
     if constexpr (kTakesInputs) {
       take_inputs();
@@ -43,18 +45,18 @@ class ClockedModel {
     }
     model_->eval();
   }
-  /// The rising edge, which ends the cycle. The inputs are those of the last low() or next().
+  /// The rising edge, which ends the cycle. Inputs that were set since the last low() or next() may count or not.
   void high() {
     if constexpr (kHasCycles) {
-      begin_another(model_->cycle_i);
+      begin_cycle_of(model_->cycle_i);
     } else {
       model_->clk_i = 1;
     }
     model_->eval();
     ++cycles_;
   }
-  /// high(), `set_inputs` and low(), where the inputs of the next cycle do not depend on what the edge changes: one
-  /// evaluation instead of two, if the model takes its inputs.
+  /// high(), `set_inputs` and low(): one evaluation instead of two, if the model takes its inputs. `set_inputs` may not
+  /// look at outputs, which are those before the edge or behind it.
   template <typename SetInputs>
   void next(const SetInputs& set_inputs) {
     if constexpr (kTakesInputs) {
@@ -96,8 +98,8 @@ class ClockedModel {
   void restart_count() { cycles_ = 0; }
   std::uint64_t cycles() const { return cycles_; }
 
-  /// The clock whose cycles this input counts rises with the next evaluation.
-  static void begin_another(std::uint8_t& cycle) { cycle ^= 1; }
+  /// The clock that has a cycle with each change of this pin has one with the next evaluation.
+  static void begin_cycle_of(std::uint8_t& cycle_pin) { cycle_pin ^= 1; }
 
  private:
   /// BLOCK_run.sv of rtl_ports.py: a change is a cycle. Otherwise it has the clock itself.
@@ -130,6 +132,16 @@ std::uint64_t clock_until_ready(Clocked& model, const PinType& ready, std::uint6
   model.low();
   if (ready != 0) return 1;
   return 1 + clock_until([&] { model.next(); }, [&] { return ready != 0; }, most, what);
+}
+
+/// As clock_until_ready(), for what is at the input: `valid` is set until it is taken.
+template <typename Clocked, typename Valid, typename Ready>
+std::uint64_t offer_until_taken(Clocked& model, Valid& valid, const Ready& ready, std::uint64_t most,
+                                const char* what) {
+  valid = 1;
+  const std::uint64_t cycles = clock_until_ready(model, ready, most, what);
+  model.next([&] { valid = 0; });
+  return cycles;
 }
 
 }  // namespace mrc

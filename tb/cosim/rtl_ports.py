@@ -265,7 +265,7 @@ def flat_module(block, module, streams):
 
 
 def run_module(block, parameters, pins, takes_inputs):
-    """Of the same ports, for runs: no clock has a falling edge, and where it `takes_inputs`, nothing depends on one before."""
+    """Of the same ports, for runs: a clock rises and falls in one evaluation, and inputs may be taken together with that."""
     inputs = [(dims, pin) for direction, dims, pin in pins if direction == "input"]
     clocks = {pin: pin.removesuffix("_i") for _, pin in inputs if pin.endswith("clk_i")}
     cycles = {pin: pin.replace("clk_i", "cycle_i") for pin in clocks}
@@ -276,7 +276,7 @@ def run_module(block, parameters, pins, takes_inputs):
         f"// {block}_flat for runs: with each change of cycle_i its clock has a cycle. Written by tb/cosim/rtl_ports.py: not to",
         "// be edited.",
         *module_header(f"{block}_run", None, parameters, [("input", "", "take_inputs_i")] * takes_inputs + ports),
-        *(f"  logic {'':{width}} {clock}, {clock}_ended_q;" for clock in clocks.values()),
+        *(f"  logic {'':{width}} {clock}, {clock}_ended_q = 1'b0;" for clock in clocks.values()),
         *(f"  logic {dims:{width}} {taken[pin]};" for dims, pin in inputs if pin in taken),
     ]
     for pin, clock in clocks.items():

@@ -26,7 +26,7 @@ class SharedModel {
     std::function<void()> before_edge;  ///< may be empty, as the next
     std::function<void()> after_edge;
     std::function<bool()> wants_cycle;  ///< in which nobody takes part; may be empty: never
-    std::uint8_t* cycle = nullptr;      ///< of its block's clock; null: that of the model
+    std::uint8_t* cycle_pin = nullptr;  ///< of its block's clock; null: that of the model
     bool takes_part = false;            ///< in this cycle: otherwise its clock is held
     std::uint64_t cycles = 0;           ///< in which it took part
   };
@@ -34,9 +34,9 @@ class SharedModel {
   ClockedModel<Model>& clocked() { return model_; }
   /// Engines that have the clock of the model, or one of their own for each block.
   void add(std::size_t engines) { engines_.resize(engines); }
-  void add(const std::vector<std::uint8_t*>& cycles) {
-    add(cycles.size());
-    for (std::size_t i = 0; i < cycles.size(); ++i) engines_[i].cycle = cycles[i];
+  void add(const std::vector<std::uint8_t*>& cycle_pins) {
+    add(cycle_pins.size());
+    for (std::size_t i = 0; i < cycle_pins.size(); ++i) engines_[i].cycle_pin = cycle_pins[i];
   }
   void reset() {
     model_->rst_ni = 0;
@@ -94,7 +94,7 @@ class SharedModel {
       if (engine.before_edge) engine.before_edge();
     }
     for (Engine& engine : engines_) {
-      if (engine.cycle != nullptr && engine.takes_part) model_.begin_another(*engine.cycle);
+      if (engine.cycle_pin != nullptr && engine.takes_part) model_.begin_cycle_of(*engine.cycle_pin);
       engine.cycles += engine.takes_part ? 1 : 0;
       engine.takes_part = false;
     }

@@ -155,8 +155,10 @@ std::int64_t sram_bits(const Json& result) {
   return bits;
 }
 
-/// Of a result what has a column; the rest, nearly all of it, is not parsed. Discarded where a member is missing.
+/// Of a result what has a column; the rest, nearly all of it, is not parsed. Discarded where a member or the end is
+/// missing.
 Json columns_of(const std::string& result_json) {
+  if (!result_json.ends_with("\n}\n")) return Json(Json::value_t::discarded);
   constexpr std::array<std::string_view, 7> columns{
       "status", "simulated_time_us", "goodput_gbps", "steady_goodput", "message_time_us", "limits", "sram"};
   Json result = Json::object();
@@ -310,7 +312,7 @@ void StudyDatabase::store(const std::string& digest, const RunOutcome& outcome) 
     return;
   }
   // With run.stop_within_percent the steady goodput, whether the run ended early or not: they are compared.
-  const bool steady = result.contains("steady_goodput") && result.at("steady_goodput").at("gbps") > 0;
+  const bool steady = result.at("steady_goodput").at("gbps") > 0;
   const Json& goodput = steady ? result.at("steady_goodput").at("gbps") : result.at("goodput_gbps");
   const Json& times = result.at("message_time_us");
   SqliteStatement(sqlite_,

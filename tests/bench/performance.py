@@ -27,7 +27,7 @@ import page_table
 REFERENCE = "host.payload=reference"
 MRRS = "pcie.mrrs_bytes=4096"
 PAYLOAD_BYTES = 4096  # of a packet
-WIRE_BYTES = 4262  # of one that is full
+WIRE_BYTES = 4262  # of a full packet with its headers
 LINE_BYTES_PER_S = 800e9 / 8
 
 
@@ -79,9 +79,14 @@ def outside(scratch):
         yield f"(f) as elsewhere, {title}", f"../../tests/bench/outside_{name}.toml", [flows(scratch, f"outside_{name}", traffic[name])], []
 
 
+def fresh_out(scratch):
+    """An earlier result in the folder would be looked at first, which costs time and memory."""
+    shutil.rmtree(f"{scratch}/out", ignore_errors=True)
+
+
 def run(binary, scratch, scenario, settings, options=()):
     """One run: its text, wall and CPU seconds, most memory in bytes. None where the model refuses it."""
-    shutil.rmtree(f"{scratch}/out", ignore_errors=True)  # an earlier result there is looked at first
+    fresh_out(scratch)
     command = [binary, "run", str(ROOT / "tb/scenarios" / scenario), "--yes", "--out", f"{scratch}/out", *options]
     command += ["--set", *settings] if settings else []
     with open(f"{scratch}/text", "w+") as text:
@@ -142,8 +147,8 @@ def instructions(binary, scratch, case, caches=True):
     counts = []
     for length in lengths:
         shorter = f"traffic.rows={length}" if scenario == "pair.toml" else f"traffic.byte_scale={length}"
-        # --quiet: what is printed on the way depends on the wall clock. A folder with an earlier result is looked at first.
-        shutil.rmtree(f"{scratch}/out", ignore_errors=True)
+        # --quiet: what is printed on the way depends on the wall clock.
+        fresh_out(scratch)
         command = ["valgrind", "--tool=callgrind", *caches, f"--callgrind-out-file={scratch}/callgrind", binary, "run",
                    str(ROOT / "tb/scenarios" / scenario), "--yes", "--quiet", "--out", f"{scratch}/out", *options, "--set",
                    *[s for s in settings if "byte_scale" not in s], shorter]
@@ -171,24 +176,24 @@ def memory(binary, scratch):
             sys.exit(f"performance.py: {output.strip().splitlines()[-1]}")
         return done["bytes"], done["text"]
 
-    few, many = 1024, 16384  # endpoints, and QPs; memory comes in pages of up to 2 MiB
-    quiet = [flows(scratch, "one_message", [(0, 100, 4096, 0)])]
+    few, many = 1024, 16384  # endpoints, and QPs: far apart, because memory comes in pages of up to 2 MiB
+    quiet = [flows(scratch, "one_message", [(0, 100, PAYLOAD_BYTES, 0)])]
     light = [peak("clos_8x100g.toml", [*quiet, *clos(n)])[0] for n in (few, many)]
     few_nics, many_nics = 8, 136
-    near = flows(scratch, "near", [(0, 1, 4096, 0)])
+    near = flows(scratch, "near", [(0, 1, PAYLOAD_BYTES, 0)])
     detailed = [peak("pair.toml", [near, f"fabric.nics={n}", REFERENCE])[0] for n in (few_nics, many_nics)]
     qps = [peak("many_qps.toml", [f"traffic.qps_per_peer={n}", "traffic.byte_scale=0.001", REFERENCE])[0] for n in (few, many)]
     packets = 16
     speaking = [peak("clos_8x100g.toml", permutation(scratch, n, packets * PAYLOAD_BYTES))[0] for n in (few, many)]
     # Cables long enough for all that 64 NICs send, 16 MiB each, and short ones, which hold what the line sends in their time.
     near_us, far_us, nics = 5, 100, 64
-    message, messages = 1 << 20, 16
-    long_cables = [flows(scratch, "long_cables", [(i, i ^ 1, message, tag) for i in range(nics) for tag in range(messages)]),
+    message_bytes, messages_per_nic = 1 << 20, 16
+    long_cables = [flows(scratch, "long_cables", [(i, i ^ 1, message_bytes, tag) for i in range(nics) for tag in range(messages_per_nic)]),
                    *clos(nics), f"fabric.nics_per_t0={nics}", "cc.algorithm=none", "protocol.mpr_units=255",
                    "protocol.timeout_exponent=14"]
     in_flight = [peak("clos_8x100g.toml", [*long_cables, f"fabric.cable_delay_ns={us * 1000}"])[0] for us in (near_us, far_us)]
     on_short_cables = 2 * near_us * 1e-6 * LINE_BYTES_PER_S / WIRE_BYTES
-    packets_in_flight = nics * (message * messages // PAYLOAD_BYTES - on_short_cables)
+    packets_in_flight = nics * (message_bytes * messages_per_nic // PAYLOAD_BYTES - on_short_cables)
     of_packet = round((in_flight[1] - in_flight[0]) / packets_in_flight)
     of_endpoint = round((speaking[1] - speaking[0]) / (many - few))
     return [

@@ -1,4 +1,4 @@
-// Drives a Verilated ack_coalescer_flat event by event. Included only where a Verilated class is at hand.
+// Drives a Verilated ack_coalescer_run event by event. Included only where a Verilated class is at hand.
 #pragma once
 
 #include <cstdint>
@@ -103,10 +103,8 @@ class AckCoalescerAdapter : public AckCoalescerEngine {
     if (!sack_seen_ && model_->sack_valid_o != 0) throw RtlError("ack_coalescer RTL puts out a SACK that is too late");
     recorder_.add(evt);
     evt.put(model_.pins());
-    model_->evt_valid_i = 1;
-    const std::uint64_t offered =
-        clock_until_ready(model_, model_->evt_ready_o, kMostCycles, "ack_coalescer RTL does not take an event");
-    model_.next([&] { model_->evt_valid_i = 0; });
+    const std::uint64_t offered = offer_until_taken(model_, model_->evt_valid_i, model_->evt_ready_o, kMostCycles,
+                                                    "ack_coalescer RTL does not take an event");
     for (latency_cycles_ = 1; model_->sack_valid_o == 0 && latency_cycles_ < sack_cycles_; ++latency_cycles_)
       model_.next();
     sack_seen_ = model_->sack_valid_o != 0;

@@ -1,4 +1,4 @@
-// Drives a Verilated nic_rx_flat, psn_tracker and ack_coalescer joined, for the boxes of both. Included only where a
+// Drives a Verilated nic_rx_run, psn_tracker and ack_coalescer joined, for the boxes of both. Included only where a
 // Verilated class is at hand.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Drives a Verilated nic_tx_flat, spray_scheduler, retransmit_buffer and srv6_encap joined, for the boxes of all three.
+// Drives a Verilated nic_tx_run, spray_scheduler, retransmit_buffer and srv6_encap joined, for the boxes of all three.
 // Included only where a Verilated class is at hand.
 #pragma once
 
@@ -150,10 +150,10 @@ class JoinedSprayScheduler : public SpraySchedulerAdapter<Model, kFullSpraySizes
  private:
   void offer_order_of_others() {
     if (this->order_offered_) return;
-    if (!this->offer_order()) return;
-    this->model_.take_part();
-    this->model_.low();
-    placed_ = this->model_->order_ready_o != 0;
+    const bool wanted = this->offer_order();
+    if (wanted) this->model_.take_part();
+    if (std::exchange(this->inputs_changed_, false) || wanted) this->model_.low();
+    placed_ = wanted && this->model_->order_ready_o != 0;
   }
   void order_may_have_gone() {
     if (placed_) this->order_placed();

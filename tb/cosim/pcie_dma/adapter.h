@@ -1,4 +1,4 @@
-// Drives a Verilated pcie_dma_flat transaction by transaction, or clocked by its pins. Included only where a Verilated
+// Drives a Verilated pcie_dma_run transaction by transaction, or clocked by its pins. Included only where a Verilated
 // class is at hand.
 #pragma once
 
@@ -248,6 +248,7 @@ class PcieDmaAdapter : public PcieDmaEngine {
     model_->release_valid_i = released_ > 0 ? 1 : 0;
     set_pin(model_->release_bytes_i, released_);
     released_ = 0;
+    // Only whether a read is taken has to be seen before the edge.
     if (model_->rd_valid_i == 0) {
       model_.clock();
     } else {

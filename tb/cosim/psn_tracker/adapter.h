@@ -1,4 +1,4 @@
-// Drives a Verilated psn_tracker_flat request by request. Included only where a Verilated class is at hand.
+// Drives a Verilated psn_tracker_run request by request. Included only where a Verilated class is at hand.
 #pragma once
 
 #include <cstdint>
@@ -68,9 +68,8 @@ class PsnTrackerAdapter : public PsnTrackerEngine {
   /// `req` is on the pins. Clocks until its reply is there.
   void run_offered(const Req& req) {
     if (recorder_.records()) recorder_.add(Req::kPort, with_context(req.transfer(), model_->req_context_i));
-    model_->req_valid_i = 1;
-    clock_until_ready(model_, model_->req_ready_o, kMostCycles, "psn_tracker RTL does not take a request");
-    model_.next([&] { model_->req_valid_i = 0; });
+    offer_until_taken(model_, model_->req_valid_i, model_->req_ready_o, kMostCycles,
+                      "psn_tracker RTL does not take a request");
     // What the last clock edge registers is on the wires in the cycle after it.
     const auto answered = [&] { return model_->rsp_valid_o != 0; };
     const std::uint64_t waited =

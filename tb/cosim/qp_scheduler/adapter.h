@@ -1,4 +1,4 @@
-// Drives a Verilated qp_scheduler_flat operation by operation, or clocked by its pins. Included only where a Verilated
+// Drives a Verilated qp_scheduler_run operation by operation, or clocked by its pins. Included only where a Verilated
 // class is at hand.
 #pragma once
 
@@ -170,12 +170,7 @@ class QpSchedulerAdapter : public QpSchedulerEngine {
   /// Clocks until the pin is 1 in a cycle, whose edge is not made.
   template <typename PinType>
   void wait_in_cycle(const PinType& pin, const char* what) {
-    for (std::uint64_t cycle = 0; cycle < kMostCycles; ++cycle) {
-      model_.low();
-      if (pin != 0) return;
-      model_.high();
-    }
-    throw RtlError(what);
+    clock_until_ready(model_, pin, kMostCycles, what);
   }
   template <typename Valid, typename Ready>
   void take(Valid& valid, const Ready& ready) {

@@ -1,4 +1,4 @@
-// Drives a Verilated retransmit_buffer_flat command by command, or clocked by its pins. Included only where a Verilated
+// Drives a Verilated retransmit_buffer_run command by command, or clocked by its pins. Included only where a Verilated
 // class is at hand.
 #pragma once
 
@@ -99,9 +99,8 @@ class RetransmitBufferAdapter : public RetransmitBufferEngine {
     reply_.events.clear();
     take_all();
     // The response of the command before is taken with this command's first cycle.
-    model_->cmd_valid_i = 1;
-    clock_until_ready(model_, model_->cmd_ready_o, kMostCycles, "retransmit_buffer RTL does not take a command");
-    model_.next([&] { model_->cmd_valid_i = 0; });
+    offer_until_taken(model_, model_->cmd_valid_i, model_->cmd_ready_o, kMostCycles,
+                      "retransmit_buffer RTL does not take a command");
     while (model_->rsp_valid_o == 0) {
       if (model_.cycles() - begin > kMostCycles) throw RtlError("retransmit_buffer RTL does not end a command");
       if (model_->evt_valid_o != 0) reply_.events.push_back(event_of(Evt::take(model_.pins())));

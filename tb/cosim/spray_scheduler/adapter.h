@@ -1,4 +1,4 @@
-// Drives a Verilated spray_scheduler_flat operation by operation, or clocked by its pins. Included only where a
+// Drives a Verilated spray_scheduler_run operation by operation, or clocked by its pins. Included only where a
 // Verilated class is at hand.
 #pragma once
 
@@ -63,7 +63,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     // Offered together with the next operation; for a packet it counts.
     for (std::size_t word = 0; word < credit_.size(); ++word) model_->credit_bytes_i[word] = credit_[word];
     model_->credit_valid_i = 1;
-    offers_anew_ = true;
+    inputs_changed_ = true;
   }
 
   SpraySelection select(std::uint32_t slot, std::uint32_t bytes, std::uint32_t ports_up, TimePs now) override {
@@ -114,7 +114,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   void begin_cycle(std::uint64_t number) override {
     if (std::exchange(answer_left_, false)) {
       take_all();
-      offers_anew_ = true;
+      inputs_changed_ = true;
       cycle();
     }
     model_.begin_cycle(number);
@@ -141,7 +141,7 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     credit_taken_ |= model_->credit_valid_i != 0 && model_->credit_ready_o != 0;
     model_.high();
     if (placed) order_placed();
-    offers_anew_ = true;
+    inputs_changed_ = true;
     if (pins.taken) credit_taken_ = false;
     return pins;
   }
@@ -153,15 +153,21 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
     order_offered_ = true;
     const bool wanted = model_->order_request_o != 0 && orders_;
     if (wanted && order_.empty()) order_ = orders_(model_->order_slot_o);
-    model_->order_valid_i = wanted ? 1 : 0;
-    if (wanted) set_pin(model_->order_ev_i, order_.front());
+    inputs_changed_ |= (model_->order_valid_i != 0) != wanted || (wanted && model_->order_ev_i != order_.front());
+    put_order(wanted);
     return wanted;
+  }
+  /// The first EV that is left of the order, or none.
+  void put_order(bool any) {
+    model_->order_valid_i = any ? 1 : 0;
+    if (any) set_pin(model_->order_ev_i, order_.front());
   }
   /// It was taken.
   void order_placed() { order_ = order_.subspan(1); }
 
   Clocked model_;
   bool order_offered_ = false;  ///< or there was none to offer, since somebody reset this
+  bool inputs_changed_ = true;  ///< since the model has taken them
 
  private:
   using Credit = spray_scheduler_ports::Credit;
@@ -249,11 +255,8 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   }
   void take_all() { model_->rsp_ready_i = model_->done_ready_i = model_->csr_rready_i = 1; }
   void cycle() {
-    const auto ev = model_->order_ev_i;
-    const auto valid = model_->order_valid_i;
     const bool wanted = offer_order();
-    if (offers_anew_ || ev != model_->order_ev_i || valid != model_->order_valid_i) model_.low();
-    offers_anew_ = false;
+    if (std::exchange(inputs_changed_, false)) model_.low();
     const bool placed = wanted && model_->order_ready_o != 0;
     const bool credit = model_->credit_ready_o != 0;
     const bool select = model_->sel_ready_o != 0;
@@ -270,13 +273,12 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   /// The EV at the port was taken: it will most likely be asked for the next.
   void expect_next_of_order() {
     order_placed();
-    model_->order_valid_i = order_.empty() ? 0 : 1;
-    if (!order_.empty()) set_pin(model_->order_ev_i, order_.front());
+    put_order(!order_.empty());
   }
   /// Until the block has taken what is offered. Room that was returned before counts for a packet.
   void offer() {
     take_all();
-    offers_anew_ = true;
+    inputs_changed_ = true;
     const auto taken = [&] {
       return model_->credit_valid_i == 0 && model_->sel_valid_i == 0 && model_->upd_valid_i == 0 &&
              model_->csr_valid_i == 0;
@@ -327,7 +329,6 @@ class SpraySchedulerAdapter : public SpraySchedulerEngine {
   std::array<std::uint32_t, (kPlanes * kSprayCreditBits + 31) / 32> credit_{};
   SprayAnswer answer_;         ///< by pins
   bool credit_taken_ = false;  ///< by pins: that of the packet that is offered
-  bool offers_anew_ = true;    ///< the inputs were changed, but for an order's, since they were taken
   bool answer_left_ = false;   ///< of an operation alone: it is taken with the next cycle
 };
 

@@ -1,4 +1,4 @@
-// Drives a Verilated srv6_encap_flat with whole packets. Included only where a Verilated class is at hand.
+// Drives a Verilated srv6_encap_run with whole packets. Included only where a Verilated class is at hand.
 #pragma once
 
 #include <algorithm>
@@ -156,14 +156,12 @@ class Srv6EncapAdapter : public Srv6EncapEngine {
   }
   std::size_t put_next_beat(const EncapItem& item) {
     if (item.inner.empty()) throw std::invalid_argument("srv6_encap RTL: inner packet without bytes");
-    const std::size_t count = std::min(kBytes, item.inner.size() - sent_);
     In in = srv6_encap_in(item.input);
     if constexpr (requires { model_->in_takes_path_i; }) {
       model_->in_takes_path_i = item.takes_path ? 1 : 0;
       if (item.takes_path) in.plane = in.uplink = 0;
     }
-    put_beat(in, std::span(item.inner).subspan(sent_, count), sent_ == 0, sent_ + count == item.inner.size());
-    return count;
+    return put_beat_at(in, item.inner, sent_);
   }
   void take_beat_of(const EncapItem* item, PinCycle& pins) {
     if (item == nullptr) throw RtlError("srv6_encap RTL gives a beat of no packet");
