@@ -1,6 +1,8 @@
 #include "results/result_json.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,7 +16,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kSchemaVersion = 1;
 constexpr std::size_t kResultMembers = 64;  ///< at least as many as a result has
-constexpr std::size_t kSeriesMembers = 8;
 
 /// An object for `members`. Without their room it copies all that it holds whenever it grows, since keys cannot move.
 Json object_of(std::size_t members) {
@@ -261,6 +262,54 @@ Json job_json(const JobResult& job) {
   return json;
 }
 
+std::string text_of(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// An array. A series has up to a million numbers, most of them whole and equal to the one before: as values of the
+/// JSON library they took longer than a short run.
+void append_values(std::string& text, const std::vector<double>& values) {
+  constexpr double kFirstWithExponent = 1e15;  // in the library's text
+  std::string number;
+  text += '[';
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double value = values[i];
+    if (i > 0) text += ',';
+    if (i == 0 || value != values[i - 1]) {
+      const bool whole = value >= 0 && value < kFirstWithExponent && value == std::floor(value);
+      number = whole ? fmt::format("{}.0", static_cast<std::uint64_t>(value)) : text_of(value);
+    }
+    text += number;
+  }
+  text += ']';
+}
+
+/// Those of `group`, by name but for planes, which go by their numbers.
+void append_channels(std::string& text, const Series& series, Series::Group group) {
+  bool first = true;
+  for (const Series::Channel& channel : series.channels()) {
+    if (channel.group != group) continue;
+    if (!std::exchange(first, false)) text += ',';
+    if (group != Series::Group::plane_goodput_gbps) text += text_of(channel.name) + ':';
+    append_values(text, channel.values);
+  }
+}
+
+/// By node, whose channels follow each other, and state.
+void append_ev_states(std::string& text, const Series& series) {
+  const Series::Channel* before = nullptr;
+  for (const Series::Channel& channel : series.channels()) {
+    if (channel.group != Series::Group::ev_states) continue;
+    const bool same_node = before != nullptr && before->name == channel.name;
+    if (before != nullptr) text += same_node ? "," : "},";
+    if (!same_node) text += text_of(channel.name) + ":{";
+    text += text_of(channel.state) + ':';
+    append_values(text, channel.values);
+    before = &channel;
+  }
+  if (before != nullptr) text += '}';
+}
+
 }  // namespace
 
 std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
@@ -360,30 +409,15 @@ std::string result_json(const RunResult& r, const ScenarioConfig& scenario) {
 }
 
 std::string series_json(const RunResult& r) {
-  const std::size_t channels = r.series.channels().size();
-  Json j = object_of(kSeriesMembers);
-  j["step_us"] = r.series.step_us();
-  j["plane_goodput_gbps"] = Json::array();
-  j["buffer_occupancy"] = object_of(channels);
-  j["ev_states"] = object_of(channels);
-  j["queue_bytes"] = object_of(channels);
-  for (const Series::Channel& channel : r.series.channels()) {
-    switch (channel.group) {
-      case Series::Group::plane_goodput_gbps:
-        j["plane_goodput_gbps"].push_back(channel.values);
-        break;
-      case Series::Group::buffer_occupancy:
-        j["buffer_occupancy"][channel.name] = channel.values;
-        break;
-      case Series::Group::ev_states:
-        j["ev_states"][channel.name][channel.state] = channel.values;
-        break;
-      case Series::Group::queue_bytes:
-        j["queue_bytes"][channel.name] = channel.values;
-        break;
-    }
-  }
-  return j.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  std::string text = "{\"step_us\":" + text_of(r.series.step_us()) + ",\"plane_goodput_gbps\":[";
+  append_channels(text, r.series, Series::Group::plane_goodput_gbps);
+  text += "],\"buffer_occupancy\":{";
+  append_channels(text, r.series, Series::Group::buffer_occupancy);
+  text += "},\"ev_states\":{";
+  append_ev_states(text, r.series);
+  text += "},\"queue_bytes\":{";
+  append_channels(text, r.series, Series::Group::queue_bytes);
+  return text + "}}\n";
 }
 
 }  // namespace mrc
