@@ -1,6 +1,7 @@
 // The fabric's events in order of time: a calendar of short buckets for the near future, a heap for the rest. An event
 // is one 64-bit word in its bucket, and a bucket is sorted once, when its time comes. Ties in time go by kind and
-// target, which are unique at any time, so the order does not depend on the order of scheduling.
+// target, which are unique at any time, so the order does not depend on the order of scheduling. Buckets are as long as
+// some tens of events take.
 #pragma once
 
 #include <algorithm>
@@ -25,26 +26,21 @@ enum class FabricEventKind : std::uint8_t { arrival, service, timer, rate_change
 struct FabricEvent {
   TimePs time = 0;
   FabricEventKind kind = FabricEventKind::arrival;
-  std::uint32_t target = 0;   ///< link or node, below 2^28
+  std::uint32_t target = 0;   ///< link or node, below 2^24
   std::uint32_t payload = 0;  ///< below 2^24
 };
 
 class FabricEventQueue {
  public:
-  static constexpr std::uint32_t kMostTargets = 1U << 28;
+  static constexpr std::uint32_t kMostTargets = 1U << 24;
   static constexpr std::uint32_t kMostPayloads = 1U << 24;
 
   /// `time` is not before that of the event popped last, nor before the horizon of the pop that found nothing.
   void push(TimePs time, FabricEventKind kind, std::uint32_t target, std::uint32_t payload = 0) {
-    const std::uint64_t word = (time & kOffsetMask) << 54 | static_cast<std::uint64_t>(kind) << 52 |
-                               static_cast<std::uint64_t>(target) << 24 | payload;
+    const std::uint64_t rest =
+        static_cast<std::uint64_t>(kind) << 48 | static_cast<std::uint64_t>(target) << 24 | payload;
     ++size_;
-    const std::uint64_t bucket = time >> kBucketBits;
-    if (bucket - current_ - 1 < kBuckets - 1) [[likely]] {
-      put(bucket, word);
-    } else {
-      push_elsewhere(time, word);
-    }
+    insert(time, rest);
   }
 
   /// Takes the earliest event, if it is due before `horizon`.
@@ -67,46 +63,62 @@ class FabricEventQueue {
 
   /// Time of the earliest event, kNever without one.
   TimePs next_time() const {
-    if (next_ < now_.size()) return current_ << kBucketBits | now_[next_] >> 54;
+    if (next_ < now_.size()) return event_of(now_[next_]).time;
     const std::uint64_t bucket = next_bucket();
     const TimePs far = far_.empty() ? kNever : far_.top().first;
     if (bucket == kNoBucket) return far;
     std::uint64_t first = ~0ULL;
     for_each_word(bucket % kBuckets, [&](std::uint64_t word) { first = std::min(first, word); });
-    return std::min(far, static_cast<TimePs>(bucket << kBucketBits | first >> 54));
+    return std::min(far, static_cast<TimePs>((bucket << bits_) + (first >> kOffsetShift)));
   }
   std::uint64_t size() const { return size_; }
 
  private:
-  static constexpr unsigned kBucketBits = 10;  ///< 1,024 ps per bucket
-  static constexpr std::uint64_t kOffsetMask = (1ULL << kBucketBits) - 1;
-  static constexpr std::uint64_t kBuckets = 16'384;  ///< 16.8 us
+  // A word is the time in its bucket, then kind, target and payload.
+  static constexpr unsigned kLeastBits = 10;  ///< a bucket is 1,024 ps at least
+  static constexpr unsigned kMostBits = 14;
+  static constexpr unsigned kOffsetShift = 50;  ///< of a word
+  static constexpr std::uint64_t kRest = (1ULL << kOffsetShift) - 1;
+  static constexpr std::uint64_t kBuckets = 16'384;  ///< 16.8 us of the shortest
+  // Buckets are made longer or shorter where fewer or more events than these were in one; the best are between.
+  static constexpr std::uint64_t kFewEvents = 16;
+  static constexpr std::uint64_t kManyEvents = 64;
+  static constexpr std::uint64_t kBucketsWatched = 256;
   static constexpr std::uint64_t kNoBucket = ~0ULL;
-  static constexpr std::uint32_t kNoChunk = 0xFFFF'FFFF;
   static constexpr unsigned kPartBits = 6;  ///< of a word, by which a bucket is sorted first
   static constexpr std::size_t kWords = kBuckets / 64;
 
   /// Of a word in the current bucket.
   FabricEvent event_of(std::uint64_t word) const {
-    return {current_ << kBucketBits | word >> 54, static_cast<FabricEventKind>(word >> 52 & 3),
+    return {(current_ << bits_) + (word >> kOffsetShift), static_cast<FabricEventKind>(word >> 48 & 3),
             static_cast<std::uint32_t>(word >> 24) & (kMostTargets - 1),
             static_cast<std::uint32_t>(word) & (kMostPayloads - 1)};
   }
+  /// `rest`: of the event's word.
+  void insert(TimePs time, std::uint64_t rest) {
+    const std::uint64_t bucket = time >> bits_;
+    const std::uint64_t word = (time - (bucket << bits_)) << kOffsetShift | rest;
+    if (bucket - current_ - 1 < kBuckets - 1) [[likely]] {
+      put(bucket, word);
+    } else {
+      insert_elsewhere(time, word);
+    }
+  }
   /// Into the bucket that is being served, or beyond the calendar.
-  [[gnu::noinline]] void push_elsewhere(TimePs time, std::uint64_t word) {
-    if (time >> kBucketBits > current_) {
-      far_.push({time, word});
+  [[gnu::noinline]] void insert_elsewhere(TimePs time, std::uint64_t word) {
+    if (time >> bits_ > current_) {
+      far_.push({time, word & kRest});
       return;
     }
-    assert(time >> kBucketBits == current_);
+    assert(time >> bits_ == current_);
     now_.insert(std::upper_bound(now_.begin() + static_cast<std::ptrdiff_t>(next_), now_.end(), word), word);
   }
   void put(std::uint64_t bucket, std::uint64_t word) {
     const std::uint64_t slot = bucket % kBuckets;
     std::uint32_t& last = buckets_[slot];
-    if (last == kNoChunk || chunks_[last].count == Chunk::kWords) last = new_chunk(last);
-    Chunk& chunk = chunks_[last];
-    chunk.words[chunk.count++] = word;
+    if (count_of(last) == Chunk::kWords) last = new_chunk(chunk_of(last)) << kCountBits;
+    chunks_[chunk_of(last)].words[count_of(last)] = word;
+    ++last;
     filled_[slot / 64] |= 1ULL << (slot % 64);
     filled_words_[slot / 4096] |= 1ULL << (slot / 64 % 64);
   }
@@ -138,52 +150,82 @@ class FabricEventQueue {
 
   /// Makes the next bucket that begins before `horizon` the current one; false without one.
   bool open_next(TimePs horizon) {
+    if (buckets_seen_ >= kBucketsWatched && events_seen_ >= size_) [[unlikely]] {
+      fit_buckets();
+      if (!now_.empty()) return true;
+    }
     std::uint64_t bucket = next_bucket();
-    if (!far_.empty()) bucket = std::min(bucket, far_.top().first >> kBucketBits);
-    if (bucket == kNoBucket || bucket << kBucketBits >= horizon) return false;
+    if (!far_.empty()) bucket = std::min(bucket, far_.top().first >> bits_);
+    if (bucket == kNoBucket || bucket << bits_ >= horizon) return false;
     current_ = bucket;
     next_ = 0;
     const std::uint64_t slot = bucket % kBuckets;
     serve(slot);
     filled_[slot / 64] &= ~(1ULL << (slot % 64));
     if (filled_[slot / 64] == 0) filled_words_[slot / 4096] &= ~(1ULL << (slot / 64 % 64));
-    while (!far_.empty() && (far_.top().first >> kBucketBits) - current_ < kBuckets) {
-      const auto [time, word] = far_.top();
+    while (!far_.empty() && (far_.top().first >> bits_) - current_ < kBuckets) {
+      const auto [time, rest] = far_.top();
       far_.pop();
-      if (time >> kBucketBits == current_) {
-        push_elsewhere(time, word);
-      } else {
-        put(time >> kBucketBits, word);
-      }
+      insert(time, rest);
     }
+    ++buckets_seen_;
+    events_seen_ += now_.size();
     return true;
+  }
+  /// Makes buckets longer or shorter where they hold too few or too many. Precondition: no event is in the current one.
+  [[gnu::cold, gnu::noinline]] void fit_buckets() {
+    const std::uint64_t mean = events_seen_ / buckets_seen_;
+    buckets_seen_ = events_seen_ = 0;
+    const unsigned bits = mean < kFewEvents    ? std::min(bits_ + 1, kMostBits)
+                          : mean > kManyEvents ? std::max(bits_ - 1, kLeastBits)
+                                               : bits_;
+    now_.clear();
+    next_ = 0;
+    if (bits == bits_) return;
+    std::vector<Far> all;
+    for (std::uint64_t bucket = current_ + 1; bucket < current_ + kBuckets; ++bucket) {
+      for_each_word(bucket % kBuckets, [&](std::uint64_t word) {
+        all.push_back({(bucket << bits_) + (word >> kOffsetShift), word & kRest});
+      });
+    }
+    std::fill(buckets_.begin(), buckets_.end(), kEmptyBucket);
+    filled_ = {};
+    filled_words_ = {};
+    chunks_.clear();
+    free_ = kNoChunk;
+    current_ = (current_ << bits_) >> bits;
+    bits_ = bits;
+    for (const auto& [time, rest] : all) insert(time, rest);
   }
   /// Sorts a bucket's events into now_ and empties it.
   void serve(std::uint64_t slot) {
-    constexpr std::size_t few = 16;
-    now_.clear();
-    for (std::uint32_t at = buckets_[slot]; at != kNoChunk && now_.size() <= few; at = chunks_[at].before) {
-      const Chunk& chunk = chunks_[at];
-      now_.insert(now_.end(), chunk.words.begin(), chunk.words.begin() + chunk.count);
+    constexpr std::uint32_t few = 16;
+    const std::uint32_t last = buckets_[slot];
+    if (last == kEmptyBucket) {  // its events are all from beyond the calendar
+      now_.clear();
+      return;
     }
-    if (now_.size() > few) {
+    const Chunk& chunk = chunks_[chunk_of(last)];
+    if (chunk.before == kNoChunk && count_of(last) <= few) {
+      now_.assign(chunk.words.begin(), chunk.words.begin() + count_of(last));
+      if (now_.size() > 1) std::sort(now_.begin(), now_.end());
+    } else {
       sort_in_parts(slot);
-    } else if (now_.size() > 1) {
-      std::sort(now_.begin(), now_.end());
     }
     free_chunks(slot);
   }
   /// Into parts by the first bits of the time, without unpredictable branches, then each part, which is usually short.
   [[gnu::noinline]] void sort_in_parts(std::uint64_t slot) {
     std::array<std::uint32_t, 1U << kPartBits> ends{};
+    const unsigned shift = kOffsetShift + bits_ - kPartBits;
     std::uint32_t count = 0;
     for_each_word(slot, [&](std::uint64_t word) {
-      ++ends[word >> (64 - kPartBits)];
+      ++ends[word >> shift];
       ++count;
     });
     now_.resize(count);
     std::exclusive_scan(ends.begin(), ends.end(), ends.begin(), 0U);
-    for_each_word(slot, [&](std::uint64_t word) { now_[ends[word >> (64 - kPartBits)]++] = word; });
+    for_each_word(slot, [&](std::uint64_t word) { now_[ends[word >> shift]++] = word; });
     std::uint32_t first = 0;
     for (const std::uint32_t end : ends) {
       if (end - first > 1) std::sort(now_.begin() + first, now_.begin() + end);
@@ -191,14 +233,21 @@ class FabricEventQueue {
     }
   }
 
-  /// Seven events of a bucket, a cache line. Buckets share a pool of them, so that the memory of past events is reused
-  /// while it is still in the cache.
+  /// Events of a bucket, in cache lines beside each other. Buckets share a pool of chunks, so that the memory of past
+  /// events is reused while it is still in the cache.
   struct alignas(64) Chunk {
-    static constexpr std::uint32_t kWords = 7;
+    static constexpr std::uint32_t kWords = 31;
+    std::uint32_t before = 0;  ///< the full chunk of the bucket that was filled before; kNoChunk for none
     std::array<std::uint64_t, kWords> words;
-    std::uint32_t count = 0;
-    std::uint32_t before = 0;  ///< the chunk of the bucket that was filled before; kNoChunk for none
   };
+
+  // Of a bucket: the chunk that is being filled, and its words.
+  static constexpr unsigned kCountBits = 5;
+  static constexpr std::uint32_t kNoChunk = 0xFFFF'FFFF >> kCountBits;
+  static constexpr std::uint32_t kEmptyBucket = kNoChunk << kCountBits | Chunk::kWords;
+  static_assert(Chunk::kWords == (1U << kCountBits) - 1);
+  static std::uint32_t chunk_of(std::uint32_t bucket) { return bucket >> kCountBits; }
+  static std::uint32_t count_of(std::uint32_t bucket) { return bucket & Chunk::kWords; }
 
   std::uint32_t new_chunk(std::uint32_t before) {
     if (free_ == kNoChunk) {
@@ -206,12 +255,11 @@ class FabricEventQueue {
       chunks_.emplace_back().before = kNoChunk;
     }
     const std::uint32_t chunk = std::exchange(free_, chunks_[free_].before);
-    chunks_[chunk].count = 0;
     chunks_[chunk].before = before;
     return chunk;
   }
   void free_chunks(std::uint64_t slot) {
-    for (std::uint32_t chunk = std::exchange(buckets_[slot], kNoChunk); chunk != kNoChunk;) {
+    for (std::uint32_t chunk = chunk_of(std::exchange(buckets_[slot], kEmptyBucket)); chunk != kNoChunk;) {
       const std::uint32_t before = std::exchange(chunks_[chunk].before, free_);
       free_ = chunk;
       chunk = before;
@@ -219,24 +267,27 @@ class FabricEventQueue {
   }
   template <typename Visit>
   void for_each_word(std::uint64_t slot, Visit visit) const {
-    for (std::uint32_t at = buckets_[slot]; at != kNoChunk; at = chunks_[at].before) {
-      const Chunk& chunk = chunks_[at];
-      for (std::uint32_t i = 0; i < chunk.count; ++i) visit(chunk.words[i]);
+    std::uint32_t count = count_of(buckets_[slot]);
+    for (std::uint32_t at = chunk_of(buckets_[slot]); at != kNoChunk; at = chunks_[at].before) {
+      for (std::uint32_t i = 0; i < count; ++i) visit(chunks_[at].words[i]);
+      count = Chunk::kWords;
     }
   }
 
-  using Far = std::pair<TimePs, std::uint64_t>;
+  using Far = std::pair<TimePs, std::uint64_t>;  ///< with the word below the time
 
+  unsigned bits_ = kLeastBits;      ///< of a time within a bucket
   std::uint64_t current_ = 0;       ///< bucket that is being served
   std::vector<std::uint64_t> now_;  ///< its events, sorted
   std::size_t next_ = 0;            ///< of now_
   std::uint64_t size_ = 0;
   std::vector<Chunk> chunks_;
   std::uint32_t free_ = kNoChunk;  ///< the first free chunk
-  /// The chunk of each bucket that is being filled.
-  std::vector<std::uint32_t> buckets_ = std::vector<std::uint32_t>(kBuckets, kNoChunk);
+  std::vector<std::uint32_t> buckets_ = std::vector<std::uint32_t>(kBuckets, kEmptyBucket);
   std::array<std::uint64_t, kWords> filled_{};
   std::array<std::uint64_t, kWords / 64> filled_words_{};
+  std::uint64_t buckets_seen_ = 0;  ///< that were served since buckets were looked at
+  std::uint64_t events_seen_ = 0;   ///< in them
   std::priority_queue<Far, std::vector<Far>, std::greater<>> far_;
 };
 

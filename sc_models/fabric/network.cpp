@@ -277,8 +277,8 @@ std::uint64_t Network::run_before(TimePs horizon) {
         break;
       case FabricEventKind::rate_change:
         // Both ends of a cut link need its rate; its owner counts the event.
-        if (!owns_port(rate_changes_[event.target].link)) --done;
-        set_link_gbps(rate_changes_[event.target].link, rate_changes_[event.target].gbps);
+        if (!owns_port(rate_changes_[event.payload].link)) --done;
+        set_link_gbps(rate_changes_[event.payload].link, rate_changes_[event.payload].gbps);
         break;
     }
   }

@@ -152,7 +152,7 @@ class Network : private ReductionPorts {
   }
   /// As set_link_gbps(), at a time to come.
   void change_link_gbps_at(TimePs at, std::uint32_t link, double gbps) {
-    events_.push(at, FabricEventKind::rate_change, static_cast<std::uint32_t>(rate_changes_.size()));
+    events_.push(at, FabricEventKind::rate_change, 0, static_cast<std::uint32_t>(rate_changes_.size()));
     rate_changes_.push_back({link, gbps});
   }
   /// Is told of every retransmission that enters the network; null: nobody is.
