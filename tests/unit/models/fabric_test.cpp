@@ -66,6 +66,10 @@ TEST(Topology, EveryPathOfEveryEvBetweenEveryTwoNicsArrives) {
   }
 }
 
+TEST(Topology, RefusesMoreLinksThanAnEventCanName) {
+  EXPECT_THROW(Topology(clos(131'000, 64, 2'047, 8)), ParameterError);
+}
+
 TEST(Topology, CablesOfAPlaneANicAndAPortHaveTheirDelaysBothWays) {
   ScenarioConfig scenario = clos(6, 2, 2, 3);
   scenario.fabric.cable_delays_ns = "plane1=500, nic4 = 70,nic4.port2=0.09us, plane0.t1.1.down2=2000";
