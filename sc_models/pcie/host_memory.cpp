@@ -17,6 +17,7 @@ HostMemory::Region& HostMemory::add_region(std::uint64_t bytes) {
   }
   next_base_ += (bytes + 2 * kPageBytes - 1) / kPageBytes * kPageBytes;
   bases_.push_back(region.base);
+  mean_spacing_ = (next_base_ - kFirstBase) / bases_.size();
   regions_.push_back(std::move(region));
   return regions_.back();
 }
@@ -51,10 +52,17 @@ std::uint64_t HostMemory::add_destination_region(std::uint64_t bytes, std::uint6
 }
 
 const HostMemory::Region& HostMemory::region_of(std::uint64_t address, std::uint64_t bytes) const {
+  const auto holds = [&](const Region& region) {
+    return address >= region.base && address + bytes <= region.base + region.bytes;
+  };
+  // Most often all regions are as large, and then it is this one, without a search.
+  const std::uint64_t alike =
+      address >= kFirstBase && !regions_.empty() ? (address - kFirstBase) / mean_spacing_ : ~0ULL;
+  if (alike < regions_.size() && holds(regions_[alike])) return regions_[alike];
   const auto after = std::upper_bound(bases_.begin(), bases_.end(), address);
   if (after != bases_.begin()) {
     const Region& region = regions_[static_cast<std::size_t>(after - bases_.begin()) - 1];
-    if (address + bytes <= region.base + region.bytes) return region;
+    if (holds(region)) return region;
   }
   throw std::logic_error(fmt::format("{} bytes at address {:#x} are not in registered memory", bytes, address));
 }

@@ -116,7 +116,9 @@ class HostMemory {
   bool tracks_placement_ = false;
   std::uint64_t writes_ = 0;
   std::uint64_t skipped_write_ = 0;
-  std::uint64_t next_base_ = 1ULL << 40;
+  static constexpr std::uint64_t kFirstBase = 1ULL << 40;
+  std::uint64_t next_base_ = kFirstBase;
+  std::uint64_t mean_spacing_ = 0;  ///< of bases; never 0 with a region
 };
 
 }  // namespace mrc
