@@ -1,7 +1,7 @@
 // The fabric's events in order of time: a calendar of short buckets for the near future, a heap for the rest. An event
-// is one 64-bit word in its bucket, and a bucket is sorted once, when its time comes. Ties in time go by kind and
-// target, which are unique at any time, so the order does not depend on the order of scheduling. Buckets are as long as
-// some tens of events take.
+// is one 64-bit word in its bucket, and a bucket is sorted once, when its time comes. Ties in time go by kind, target
+// and payload, which are unique at any time, so the order does not depend on the order of scheduling. Buckets become
+// longer where few events are in one, and shorter where many are.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +26,8 @@ enum class FabricEventKind : std::uint8_t { arrival, service, timer, rate_change
 struct FabricEvent {
   TimePs time = 0;
   FabricEventKind kind = FabricEventKind::arrival;
-  std::uint32_t target = 0;   ///< link or node, below 2^24
-  std::uint32_t payload = 0;  ///< below 2^24
+  std::uint32_t target = 0;   ///< link or node, below 2^24; 0 of a rate change
+  std::uint32_t payload = 0;  ///< below 2^24; of a rate change its number
 };
 
 class FabricEventQueue {
@@ -75,17 +75,19 @@ class FabricEventQueue {
 
  private:
   // A word is the time in its bucket, then kind, target and payload.
-  static constexpr unsigned kLeastBits = 10;  ///< a bucket is 1,024 ps at least
+  static constexpr unsigned kOffsetShift = 50;
+  static constexpr unsigned kLeastBits = 10;  ///< of a time in a bucket, which is 1,024 ps at least
   static constexpr unsigned kMostBits = 14;
-  static constexpr unsigned kOffsetShift = 50;  ///< of a word
+  static constexpr unsigned kPartBits = 6;  ///< of a time in a bucket, by which it is sorted first
+  static_assert(kOffsetShift + kMostBits == 64 && kPartBits <= kLeastBits);
   static constexpr std::uint64_t kRest = (1ULL << kOffsetShift) - 1;
   static constexpr std::uint64_t kBuckets = 16'384;  ///< 16.8 us of the shortest
-  // Buckets are made longer or shorter where fewer or more events than these were in one.
+  // Buckets are made longer or shorter where fewer or more events than these were in one when it was opened, on average
+  // over as many buckets at least.
   static constexpr std::uint64_t kFewEvents = 16;
   static constexpr std::uint64_t kManyEvents = 64;
   static constexpr std::uint64_t kBucketsWatched = 256;
   static constexpr std::uint64_t kNoBucket = ~0ULL;
-  static constexpr unsigned kPartBits = 6;  ///< of a word, by which a bucket is sorted first
   static constexpr std::size_t kWords = kBuckets / 64;
 
   /// Of a word in the current bucket.
@@ -115,10 +117,10 @@ class FabricEventQueue {
   }
   void put(std::uint64_t bucket, std::uint64_t word) {
     const std::uint64_t slot = bucket % kBuckets;
-    std::uint32_t& last = buckets_[slot];
-    if (count_of(last) == Chunk::kWords) last = new_chunk(chunk_of(last)) << kCountBits;
-    chunks_[chunk_of(last)].words[count_of(last)] = word;
-    ++last;
+    std::uint32_t& filling = buckets_[slot];
+    if (count_of(filling) == Chunk::kWords) filling = new_chunk(chunk_of(filling)) << kCountBits;
+    chunks_[chunk_of(filling)].words[count_of(filling)] = word;
+    ++filling;
     filled_[slot / 64] |= 1ULL << (slot % 64);
     filled_words_[slot / 4096] |= 1ULL << (slot / 64 % 64);
   }
@@ -200,14 +202,14 @@ class FabricEventQueue {
   /// Sorts a bucket's events into now_ and empties it.
   void serve(std::uint64_t slot) {
     constexpr std::uint32_t few = 16;
-    const std::uint32_t last = buckets_[slot];
-    if (last == kEmptyBucket) {  // its events are all from beyond the calendar
+    const std::uint32_t filling = buckets_[slot];
+    if (filling == kEmptyBucket) {  // its events are all from beyond the calendar
       now_.clear();
       return;
     }
-    const Chunk& chunk = chunks_[chunk_of(last)];
-    if (chunk.before == kNoChunk && count_of(last) <= few) {
-      now_.assign(chunk.words.begin(), chunk.words.begin() + count_of(last));
+    const Chunk& chunk = chunks_[chunk_of(filling)];
+    if (chunk.before == kNoChunk && count_of(filling) <= few) {
+      now_.assign(chunk.words.begin(), chunk.words.begin() + count_of(filling));
       if (now_.size() > 1) std::sort(now_.begin(), now_.end());
     } else {
       sort_in_parts(slot);
@@ -241,13 +243,13 @@ class FabricEventQueue {
     std::array<std::uint64_t, kWords> words;
   };
 
-  // Of a bucket: the chunk that is being filled, and its words.
+  // What is being filled of a bucket: the number of its last chunk, and the words in that, in one number.
   static constexpr unsigned kCountBits = 5;
   static constexpr std::uint32_t kNoChunk = 0xFFFF'FFFF >> kCountBits;
-  static constexpr std::uint32_t kEmptyBucket = kNoChunk << kCountBits | Chunk::kWords;
+  static constexpr std::uint32_t kEmptyBucket = kNoChunk << kCountBits | Chunk::kWords;  ///< as if it had a full chunk
   static_assert(Chunk::kWords == (1U << kCountBits) - 1);
-  static std::uint32_t chunk_of(std::uint32_t bucket) { return bucket >> kCountBits; }
-  static std::uint32_t count_of(std::uint32_t bucket) { return bucket & Chunk::kWords; }
+  static std::uint32_t chunk_of(std::uint32_t filling) { return filling >> kCountBits; }
+  static std::uint32_t count_of(std::uint32_t filling) { return filling & Chunk::kWords; }
 
   std::uint32_t new_chunk(std::uint32_t before) {
     if (free_ == kNoChunk) {
@@ -283,6 +285,7 @@ class FabricEventQueue {
   std::uint64_t size_ = 0;
   std::vector<Chunk> chunks_;
   std::uint32_t free_ = kNoChunk;  ///< the first free chunk
+  /// What is being filled of each, by slot.
   std::vector<std::uint32_t> buckets_ = std::vector<std::uint32_t>(kBuckets, kEmptyBucket);
   std::array<std::uint64_t, kWords> filled_{};
   std::array<std::uint64_t, kWords / 64> filled_words_{};

@@ -28,6 +28,9 @@ enum class Macsec : std::uint8_t { off, short_tag, long_tag };
 /// Forward error correction of links: Reed-Solomon over symbols of 10 bits, RS(n, k) by its n and k.
 enum class Fec : std::uint8_t { none, rs272_258, rs528_514, rs544_514 };
 
+/// Of a fabric, two for a cable: an event of the network has 24 bits for a link.
+inline constexpr std::uint64_t kMostLinks = 1U << 24;
+
 struct FabricConfig {
   std::uint32_t nics = 2;
   std::uint32_t nics_per_t0 = 256;

@@ -291,8 +291,10 @@ void Network::require_advance(const FabricEvent& event) {
   constexpr std::uint64_t kEventsPerLink = 64;
   if (!same_time_.exceeded(event.time, 1 + ports_.size() * kEventsPerLink / SameTimeBound::kStride)) return;
   const bool of_timer = event.kind == FabricEventKind::timer;
+  const std::uint32_t link =
+      event.kind == FabricEventKind::rate_change ? rate_changes_[event.payload].link : event.target;
   if (of_timer && event.target == kSwitchesTimer) throw EndlessError("a reduction in switches", event.time);
-  throw EndlessError(of_timer ? fmt::format("nic{}", event.target) : topology_.port_name(event.target), event.time);
+  throw EndlessError(of_timer ? fmt::format("nic{}", event.target) : topology_.port_name(link), event.time);
 }
 
 // Both are taken into look_ahead(), where the depth is a constant and of an event only what is used is unpacked.

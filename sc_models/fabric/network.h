@@ -191,7 +191,7 @@ class Network : private ReductionPorts {
  private:
   /// The timer of the switches that add, behind those of nodes.
   static constexpr std::uint32_t kSwitchesTimer = FabricEventQueue::kMostTargets - 1;
-  static_assert(Topology::kMostLinks <= FabricEventQueue::kMostTargets);
+  static_assert(kMostLinks <= FabricEventQueue::kMostTargets);
   enum Law : std::uint8_t { not_visited, at_nic, t0_up, t0_down, above, laws };
 
   /// What links and switches do for packets of a transport.

@@ -58,12 +58,8 @@ Topology::Topology(const ScenarioConfig& scenario)
     t2s_per_t1_ = scenario.fabric.t2s_per_plane != 0 ? scenario.fabric.t2s_per_plane / t1s_ : t0s_ / pods_;
     t2s_ = t2s_per_t1_ * t1s_;
   }
-  const std::uint64_t cables = nics_ + std::uint64_t{t0s_} * t1s_ + std::uint64_t{t1s_per_plane()} * t2s_per_t1_;
-  if (2 * planes_ * cables > kMostLinks)
-    throw ParameterError(
-        "fabric", fmt::format("{} links, two for each cable, are more than {}", 2 * planes_ * cables, kMostLinks));
   switches_per_plane_ = t0s_ + t1s_per_plane() + t2s_;
-  links_per_plane_ = static_cast<std::uint32_t>(2 * cables);
+  links_per_plane_ = 2 * (nics_ + t0s_ * t1s_ + t1s_per_plane() * t2s_per_t1_);
   switches_.resize(std::size_t{planes_} * switches_per_plane_);
   links_.reserve(std::size_t{planes_} * links_per_plane_);
   for (std::uint32_t plane = 0; plane < planes_; ++plane) build_plane(plane, scenario);

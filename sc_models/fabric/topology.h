@@ -59,9 +59,6 @@ class Topology {
  public:
   static constexpr std::uint32_t kNoLink = 0xFFFF'FFFF;
 
-  static constexpr std::uint64_t kMostLinks = 1U << 24;  ///< an event of the network has as many bits for one
-
-  /// Throws ParameterError where cables of the scenario do not exist, or are too many.
   explicit Topology(const ScenarioConfig& scenario);
 
   std::uint32_t planes() const { return planes_; }

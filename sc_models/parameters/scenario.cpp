@@ -331,6 +331,12 @@ void check_fabric(const ScenarioConfig& s, const std::string& place) {
   const std::uint32_t t1s = f.t1s_per_plane != 0 ? f.t1s_per_plane / f.pods : f.nics_per_t0;
   require(t1s * f.pods <= kMostUsidIndex,
           fmt::format("{} T1s per plane are more than {}", t1s * f.pods, kMostUsidIndex));
+  const std::uint64_t planes = s.node_default.nic.ports;
+  const std::uint64_t t2s_per_t1 = f.pods == 1 ? 0 : f.t2s_per_plane != 0 ? f.t2s_per_plane / t1s : t0s / f.pods;
+  const std::uint64_t cables = f.nics + (t0s == 1 ? 0 : t0s + t2s_per_t1 * f.pods) * t1s;
+  require(2 * planes * cables <= kMostLinks,
+          fmt::format("{} NICs, {} T0s and {} T1s per plane in {} planes (nic.ports) have {} links, more than {}",
+                      f.nics, t0s, t0s == 1 ? 0 : t1s * f.pods, planes, 2 * planes * cables, kMostLinks));
   check_ev_layout(s, t0s == 1 ? 1 : t1s, place);
   require(f.pods == 1 || f.t2s_per_plane % t1s == 0,
           fmt::format("fabric.t2s_per_plane = {} is not a multiple of the {} T1s of a pod", f.t2s_per_plane, t1s));

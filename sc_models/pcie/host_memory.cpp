@@ -55,7 +55,7 @@ const HostMemory::Region& HostMemory::region_of(std::uint64_t address, std::uint
   const auto holds = [&](const Region& region) {
     return address >= region.base && address + bytes <= region.base + region.bytes;
   };
-  // Most often all regions are as large, and then it is this one, without a search.
+  // Most often all regions have one size; then it is this one, without a search.
   const std::uint64_t alike =
       address >= kFirstBase && !regions_.empty() ? (address - kFirstBase) / mean_spacing_ : ~0ULL;
   if (alike < regions_.size() && holds(regions_[alike])) return regions_[alike];

@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -123,6 +124,39 @@ TEST(Series, JoinsNeighboursWhenThereAreTooMany) {
   EXPECT_GE(series.channels()[0].values.size(), Series::kMostPoints / 2);
   EXPECT_GT(series.step_us(), 1.0);
   EXPECT_DOUBLE_EQ(series.channels()[0].values[0], 15.0);
+}
+
+TEST(SeriesJson, IsWhatTheJsonLibraryWrites) {
+  using Group = Series::Group;
+  const std::vector<std::vector<double>> values{{0, 0, 0.5, 0.5, 999'999'999'999'999, 1e15, 1e15},
+                                                {NAN, NAN, 3, 3, 1e-7, 1.0 / 3, 12}};
+  RunResult r;
+  EXPECT_EQ(series_json(r),
+            R"({"step_us":1.0,"plane_goodput_gbps":[],"buffer_occupancy":{},"ev_states":{},"queue_bytes":{}})"
+            "\n");
+  const std::string odd_name = "a \"b\" \xff";
+  r.series.add(Group::plane_goodput_gbps, "0");
+  r.series.add(Group::plane_goodput_gbps, "1");
+  r.series.add(Group::buffer_occupancy, "nic0.rx_staging");
+  r.series.add(Group::buffer_occupancy, odd_name);
+  for (const char* node : {"nic0", "nic1"}) {
+    for (const char* state : {"good", "skip"}) r.series.add(Group::ev_states, node, state);
+  }
+  r.series.add(Group::queue_bytes, "t0.0.port0");
+  for (std::size_t i = 0; i < values[0].size(); ++i) {
+    const double a = values[0][i];
+    const double b = values[1][i];
+    r.series.sample({a, b, b, a, a, b, b, a, a});
+  }
+  nlohmann::ordered_json expected;
+  expected["step_us"] = 1.0;
+  expected["plane_goodput_gbps"] = {values[0], values[1]};
+  expected["buffer_occupancy"]["nic0.rx_staging"] = values[1];
+  expected["buffer_occupancy"][odd_name] = values[0];
+  expected["ev_states"]["nic0"] = {{"good", values[0]}, {"skip", values[1]}};
+  expected["ev_states"]["nic1"] = {{"good", values[1]}, {"skip", values[0]}};
+  expected["queue_bytes"]["t0.0.port0"] = values[0];
+  EXPECT_EQ(series_json(r), expected.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 TEST(DumpedMember, IsTheTextOfItsValue) {

@@ -143,6 +143,18 @@ TEST_F(Scenario, RulesBetweenParameters) {
             "FILE: run.quantum_ns = 200 is more than the shortest link delay, fabric.cable_delay_ns = 150");
 }
 
+TEST_F(Scenario, AFabricHasAsManyLinksAsItsEventsCanName) {
+  const auto refused = [&](std::vector<std::string> set) {
+    set.insert(set.begin(), {"fabric.nics=131072", "fidelity=endpoint", "nic.ports=8", "nic.port_gbps=100"});
+    return refusal(kTrace, set);
+  };
+  EXPECT_EQ(refused({}), "accepted");
+  EXPECT_EQ(refused({"fabric.nics_per_t0=128", "fabric.t1s_per_plane=896"}), "accepted");
+  EXPECT_EQ(refused({"fabric.nics_per_t0=128", "fabric.t1s_per_plane=897"}),
+            "FILE: 131072 NICs, 1024 T0s and 897 T1s per plane in 8 planes (nic.ports) have 16793600 links, more than "
+            "16777216");
+}
+
 TEST_F(Scenario, FieldsOfEvsMustHoldWhatTheyName) {
   const auto refused = [&](std::vector<std::string> set) {
     set.insert(set.begin(), {"protocol.ev_layout.kind=fields", "nic.ports=4"});
