@@ -83,7 +83,7 @@ class FabricEventQueue {
   static constexpr std::uint64_t kRest = (1ULL << kOffsetShift) - 1;
   static constexpr std::uint64_t kBuckets = 16'384;  ///< 16.8 us of the shortest
   // Buckets are made longer or shorter where fewer or more events than these were in one when it was opened, on average
-  // over as many buckets at least.
+  // over as many buckets at least. These numbers affect only the run time.
   static constexpr std::uint64_t kFewEvents = 16;
   static constexpr std::uint64_t kManyEvents = 64;
   static constexpr std::uint64_t kBucketsWatched = 256;

@@ -17,7 +17,6 @@ HostMemory::Region& HostMemory::add_region(std::uint64_t bytes) {
   }
   next_base_ += (bytes + 2 * kPageBytes - 1) / kPageBytes * kPageBytes;
   bases_.push_back(region.base);
-  mean_spacing_ = (next_base_ - kFirstBase) / bases_.size();
   regions_.push_back(std::move(region));
   return regions_.back();
 }
@@ -57,7 +56,7 @@ const HostMemory::Region& HostMemory::region_of(std::uint64_t address, std::uint
   };
   // Most often all regions have one size; then it is this one, without a search.
   const std::uint64_t alike =
-      address >= kFirstBase && !regions_.empty() ? (address - kFirstBase) / mean_spacing_ : ~0ULL;
+      regions_.empty() ? 0 : (address - kFirstBase) * regions_.size() / (next_base_ - kFirstBase);
   if (alike < regions_.size() && holds(regions_[alike])) return regions_[alike];
   const auto after = std::upper_bound(bases_.begin(), bases_.end(), address);
   if (after != bases_.begin()) {

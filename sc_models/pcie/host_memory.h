@@ -118,7 +118,6 @@ class HostMemory {
   std::uint64_t skipped_write_ = 0;
   static constexpr std::uint64_t kFirstBase = 1ULL << 40;
   std::uint64_t next_base_ = kFirstBase;
-  std::uint64_t mean_spacing_ = 0;  ///< of bases; never 0 with a region
 };
 
 }  // namespace mrc

@@ -266,8 +266,8 @@ std::string text_of(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// An array. A series has up to a million numbers, most of them whole and equal to the one before: as values of the
-/// JSON library they took a sixth of a short run. None is -0.0.
+/// An array. A series may have hundreds of thousands of numbers, most of them whole and equal to the one before: as
+/// values of the JSON library they took an eighth of a short run. None is -0.0.
 void append_values(std::string& text, const std::vector<double>& values) {
   constexpr double kFirstWithExponent = 1e15;  // in the library's text
   std::string number;
