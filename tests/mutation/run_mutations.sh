@@ -2,6 +2,7 @@
 # Plants each bug of mutations.txt into a copy of ring 1 and runs the protocol world on it: every one must be found.
 #
 #   run_mutations.sh [NAME …]     only the named ones; CXX and JOBS (compilers at a time) from the environment
+#   run_mutations.sh --check      only that each fits the source
 #
 # Exits 1 if a bug survives or no longer fits the source, 2 if the source itself fails.
 set -euo pipefail
@@ -12,6 +13,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 compiler=${CXX:-g++}
 if command -v ccache >/dev/null; then compiler="ccache $compiler"; fi
+check=false
+if [ "${1:-}" = --check ]; then
+  check=true
+  shift
+fi
 few_seeds=60
 all_seeds=1000
 
@@ -44,6 +50,8 @@ try() {
   cp -r "$work/include" "$dir/include"
   if ! plant "$dir/include/mrc/$2" "$3" "$4" "$5"; then
     echo "does not fit $2 any more" > "$work/$1.verdict"
+  elif "$check"; then
+    echo fits > "$work/$1.verdict"
   elif ! build "$dir/include" "$dir/build"; then
     echo "does not compile: $(head -n 1 "$dir/build/log")" > "$work/$1.verdict"
   elif passes $few_seeds "$dir/build" && passes $all_seeds "$dir/build"; then
@@ -51,13 +59,15 @@ try() {
   else
     echo "killed $(grep -a -m 1 '^seed ' "$dir/build/output" || true)" > "$work/$1.verdict"
   fi
-  echo "$1: $(cat "$work/$1.verdict")"
+  "$check" || echo "$1: $(cat "$work/$1.verdict")"
   rm -rf "$dir"
 }
 
 cp -r "$root/include" "$work/include"
-build "$work/include" "$work/baseline" || { cat "$work/baseline/log" >&2; exit 2; }
-passes $few_seeds "$work/baseline" || { cat "$work/baseline/output" >&2; exit 2; }
+if ! "$check"; then
+  build "$work/include" "$work/baseline" || { cat "$work/baseline/log" >&2; exit 2; }
+  passes $few_seeds "$work/baseline" || { cat "$work/baseline/output" >&2; exit 2; }
+fi
 
 jobs_at_once=${JOBS:-$(nproc)}
 names=()
@@ -75,10 +85,12 @@ while IFS= read -r header; do
 done < "$here/mutations.txt"
 wait
 
-killed=$(cat "$work"/*.verdict | grep -c '^killed' || true)
-echo "killed $killed / ${#names[@]}"
-[ "$killed" -eq "${#names[@]}" ] && [ "$killed" -gt 0 ] && exit 0
+wanted=killed
+"$check" && wanted=fits
+met=$(cat "$work"/*.verdict | grep -c "^$wanted" || true)
+echo "$wanted: $met of ${#names[@]}"
+[ "$met" -eq "${#names[@]}" ] && [ "$met" -gt 0 ] && exit 0
 for name in "${names[@]}"; do
-  grep -q '^killed' "$work/$name.verdict" || echo "  $name: $(cat "$work/$name.verdict")"
+  grep -q "^$wanted" "$work/$name.verdict" || echo "  $name: $(cat "$work/$name.verdict")"
 done
 exit 1

@@ -25,29 +25,38 @@ class WatchedCongestion final : public CongestionControl {
     last_sample_ = sample;
     if (sample.rtt_ps != 0) least_rtt_ = std::min(least_rtt_, sample.rtt_ps);
     const std::uint64_t before = cwnd_bytes_;
+    heard_of(sample.newly_received_bytes);
+    // An adaptation that leaves the window as large is not seen here; after it at most what is in flight is ignored.
+    ignored_bytes_ = std::min(ignored_bytes_, inflight_bytes_);
     const std::uint64_t cut = cut_by([&] { inner_->on_ack(sample); });
     cwnd_after_ack_ = cwnd_bytes_;
     if (cut == 0 || last_cut_ == CutCause::penalty) return;
-    last_cut_ == CutCause::ecn ? check_decrease(before) : check_quick_adapt();
+    last_cut_ == CutCause::ecn ? check_decrease(before) : quick_adapted();
   }
   void on_trim(const TrimSample& sample) override {
     if (sample.rtt_ps != 0) least_rtt_ = std::min(least_rtt_, sample.rtt_ps);
+    heard_of(sample.bytes);
     const std::uint64_t cut = cut_by([&] { inner_->on_trim(sample); });
-    const bool counts = !sample.last_hop || config_.last_hop_trim_cuts;
+    const bool counts = (!sample.last_hop || config_.last_hop_trim_cuts) && ignored_bytes_ == 0;
     require(counts || cut == 0, "a trim that does not count cuts the window by {} B", cut);
     // More than the packet: only quick adapt does that.
-    if (cut > (config_.trim_cuts_cwnd ? sample.bytes + 1 : 0)) check_quick_adapt();
+    if (cut > (config_.trim_cuts_cwnd ? sample.bytes + 1 : 0)) quick_adapted();
   }
   void on_refusal(std::uint32_t bytes, TimePs now) override {
+    heard_of(bytes);
     const std::uint64_t cut = cut_by([&] { inner_->on_refusal(bytes, now); });
-    require(cut == 0 || config_.refusal_triggers_quick_adapt, "a refusal cuts the window by {} B", cut);
-    if (cut > 0) check_quick_adapt();
+    const bool counts = config_.refusal_triggers_quick_adapt && ignored_bytes_ == 0;
+    require(cut == 0 || counts, "a refusal that does not count cuts the window by {} B", cut);
+    if (cut > 0) quick_adapted();
   }
   void on_loss(std::uint32_t bytes, TimePs now) override {
+    heard_of(bytes);
     const std::uint64_t cut = cut_by([&] { inner_->on_loss(bytes, now); });
     require(cut <= bytes + 1 || config_.loss_triggers_quick_adapt, "a loss of {} B cuts the window by {} B", bytes,
             cut);
-    if (cut > bytes + 1) check_quick_adapt();
+    require(cut == 0 || !config_.loss_triggers_quick_adapt || ignored_bytes_ == 0,
+            "a loss behind a quick adaptation cuts the window by {} B", cut);
+    if (cut > bytes + 1) quick_adapted();
   }
 
   const AckSample& last_sample() const { return last_sample_; }
@@ -88,11 +97,13 @@ class WatchedCongestion final : public CongestionControl {
     require(cwnd_bytes_ >= config_.min_cwnd_bytes && cwnd_bytes_ <= largest(), "window of {} B outside {} … {} B",
             cwnd_bytes_, config_.min_cwnd_bytes, largest());
   }
-  void check_quick_adapt() const {
+  void heard_of(std::uint64_t bytes) { ignored_bytes_ -= std::min(ignored_bytes_, bytes); }
+  void quick_adapted() {
     const std::uint64_t gate = largest() >> config_.qa_gate;
     require(!config_.disable_quick_adapt, "quick adapt although it is off");
     require(cwnd_bytes_ <= std::max(gate, config_.min_cwnd_bytes), "quick adapt to {} B, above its gate of {} B",
             cwnd_bytes_, gate);
+    ignored_bytes_ = inflight_bytes_;
   }
 
   CongestionConfig config_;
@@ -101,6 +112,8 @@ class WatchedCongestion final : public CongestionControl {
   std::unique_ptr<CongestionControl> inner_;
   AckSample last_sample_;
   std::uint64_t cwnd_after_ack_ = 0;
+  /// At least as many bytes are to be heard of before a trim, refusal or loss behind the last quick adaptation counts.
+  std::uint64_t ignored_bytes_ = 0;
 };
 
 }  // namespace mrc::world
