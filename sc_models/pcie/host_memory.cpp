@@ -1,6 +1,8 @@
 #include "pcie/host_memory.h"
 
 #include <algorithm>
+#include <bit>
+#include <iterator>
 #include <new>
 #include <stdexcept>
 
@@ -16,7 +18,7 @@ HostMemory::Region& HostMemory::add_region(std::uint64_t bytes) {
     if (!region.content) throw std::bad_alloc();
   }
   next_base_ += (bytes + 2 * kPageBytes - 1) / kPageBytes * kPageBytes;
-  bases_.push_back(region.base);
+  region_at_.clear();
   regions_.push_back(std::move(region));
   return regions_.back();
 }
@@ -50,18 +52,28 @@ std::uint64_t HostMemory::add_destination_region(std::uint64_t bytes, std::uint6
   return region.base;
 }
 
+void HostMemory::divide() const {
+  constexpr std::uint64_t parts_per_region = 4;
+  const std::uint64_t span = next_base_ - kFirstBase;
+  part_bits_ = static_cast<unsigned>(std::bit_width(span / (parts_per_region * regions_.size())));
+  std::uint32_t region = 0;
+  // One more than there are, so that each part has one behind it.
+  for (std::uint64_t part = 0; part <= (span >> part_bits_) + 1; ++part) {
+    const std::uint64_t first = kFirstBase + (part << part_bits_);
+    while (region + 1 < regions_.size() && regions_[region + 1].base <= first) ++region;
+    region_at_.push_back(region);
+  }
+}
+
 const HostMemory::Region& HostMemory::region_of(std::uint64_t address, std::uint64_t bytes) const {
-  const auto holds = [&](const Region& region) {
-    return address >= region.base && address + bytes <= region.base + region.bytes;
-  };
-  // Most often all regions have one size; then it is this one, without a search.
-  const std::uint64_t alike =
-      regions_.empty() ? 0 : (address - kFirstBase) * regions_.size() / (next_base_ - kFirstBase);
-  if (alike < regions_.size() && holds(regions_[alike])) return regions_[alike];
-  const auto after = std::upper_bound(bases_.begin(), bases_.end(), address);
-  if (after != bases_.begin()) {
-    const Region& region = regions_[static_cast<std::size_t>(after - bases_.begin()) - 1];
-    if (holds(region)) return region;
+  if (address >= kFirstBase && address < next_base_) {
+    if (region_at_.empty()) divide();
+    const std::uint64_t part = (address - kFirstBase) >> part_bits_;
+    const auto first = regions_.begin() + region_at_[part];
+    const auto last = regions_.begin() + region_at_[part + 1];
+    const auto starts_behind = [](std::uint64_t at, const Region& region) { return at < region.base; };
+    const Region& region = *std::prev(std::upper_bound(first + 1, last + 1, address, starts_behind));
+    if (address + bytes <= region.base + region.bytes) return region;
   }
   throw std::logic_error(fmt::format("{} bytes at address {:#x} are not in registered memory", bytes, address));
 }

@@ -91,14 +91,15 @@ class HostMemory {
   struct Free {
     void operator()(std::byte* memory) const { std::free(memory); }
   };
-  struct Region {
+  /// What a tallied write looks at is in its first cache line.
+  struct alignas(64) Region {
     std::uint64_t base;
     std::uint64_t bytes;
+    std::uint64_t slot_bytes = 0;
+    std::vector<PlacementTally> tallies{};
     std::unique_ptr<std::byte, Free> content{};  ///< null: payload by reference
     KeyedRandom random{};                        ///< of a source region: its content
     mutable std::vector<bool> pages_to_fill{};   ///< of a source region: that nobody has read yet
-    std::uint64_t slot_bytes = 0;
-    std::vector<PlacementTally> tallies{};
   };
   static void fill(const Region& region, std::uint64_t from, std::uint64_t until);
   const Region& region_of(std::uint64_t address, std::uint64_t bytes) const;
@@ -107,12 +108,16 @@ class HostMemory {
     return region.tallies[(address - region.base) / region.slot_bytes];
   }
   Region& add_region(std::uint64_t bytes);
+  void divide() const;
 
   PayloadMode mode_;
   OtherMemory* others_ = nullptr;  ///< null: the regions are all there is
   KeyedRandom random_;
   std::vector<Region> regions_;
-  std::vector<std::uint64_t> bases_;  ///< of the regions, in a few cache lines
+  // The addresses of all regions are divided into parts of equal length, a few for each region: a search looks at the
+  // regions of one part, which are one or two where sizes are not too unequal.
+  mutable unsigned part_bits_ = 0;                ///< a part has 2^part_bits_ bytes
+  mutable std::vector<std::uint32_t> region_at_;  ///< by part: that of its first byte; empty after a change
   bool tracks_placement_ = false;
   std::uint64_t writes_ = 0;
   std::uint64_t skipped_write_ = 0;

@@ -51,6 +51,9 @@ class EndpointProbes {
     const auto position = static_cast<std::uint16_t>(id - first);
     return position < sent_.size() ? &sent_[position] : nullptr;
   }
+  /// Probes an EV of the QP that is due; when it is to be looked at again.
+  template <typename Send>
+  TimePs probe(TimePs now, std::uint32_t qp, const Send& send);
   ProbePath path(const Qp& qp, Ev ev, std::uint8_t plane) const { return {nic_.node, qp.peer, &qp.route, ev, plane}; }
   /// On an EV that is drawn. Precondition: not full().
   Packet next_ev_probe(TimePs now, const Qp& qp);
@@ -63,20 +66,32 @@ class EndpointProbes {
 
   NodeContext& nic_;
   KeyedRandom random_;
-  Ring<Probe> sent_;                    ///< with numbers that follow each other, up to next_id_
-  std::vector<std::uint32_t> bad_qps_;  ///< QPs with an EV to probe, each once: Qp::probe_at says when
-  TimePs next_bad_at_ = kNever;         ///< the earliest of these, for the many times when nothing is due
+  Ring<Probe> sent_;  ///< with numbers that follow each other, up to next_id_
+  /// A QP with an EV to probe, and when it is looked at.
+  struct Turn {
+    TimePs at = 0;
+    std::uint32_t qp = 0;
+  };
+  static constexpr std::uint32_t kNotBad = ~0U;
+  std::vector<Turn> bad_qps_;              ///< each once
+  std::vector<std::uint32_t> bad_number_;  ///< by QP, as far as needed: its number in bad_qps_
+  TimePs next_bad_at_ = kNever;            ///< the earliest of these, for the many times when nothing is due
   std::uint16_t next_id_ = 0;
   std::uint32_t plane_turn_ = 0;
 };
 
 inline void EndpointProbes::update(std::uint32_t index, TimePs now) {
-  Qp& qp = nic_.qps[index];
-  const TimePs at = qp.paths->next_probe_time();
-  if (at == kNever) return;
-  if (qp.probe_at == kNever) bad_qps_.push_back(index);
-  qp.probe_at = std::min(qp.probe_at, std::max(at, now));
-  next_bad_at_ = std::min(next_bad_at_, qp.probe_at);
+  const TimePs next = nic_.qps[index].paths->next_probe_time();
+  if (next == kNever) return;
+  const TimePs at = std::max(next, now);
+  if (index >= bad_number_.size()) bad_number_.resize(index + 1, kNotBad);
+  std::uint32_t& number = bad_number_[index];
+  if (number == kNotBad) {
+    number = static_cast<std::uint32_t>(bad_qps_.size());
+    bad_qps_.push_back({at, index});
+  }
+  bad_qps_[number].at = std::min(bad_qps_[number].at, at);
+  next_bad_at_ = std::min(next_bad_at_, at);
 }
 
 inline TimePs EndpointProbes::next() {
@@ -100,27 +115,34 @@ void EndpointProbes::due(TimePs now, Send send) {
     }
   }
   if (next_bad_at_ > now) return;
-  for (std::size_t i = 0; i < bad_qps_.size(); ++i) {
-    const std::uint32_t index = bad_qps_[i];
-    Qp& qp = nic_.qps[index];
-    if (qp.probe_at > now) continue;
-    const EvIndex ev = qp.paths->take_due_probe(now);
-    if (ev != kNoEv && full()) {
-      qp.paths->probe_not_sent(ev);
-    } else if (ev != kNoEv) {
-      const ProtocolConfig& protocol = nic_.scenario.protocol;
-      const ProbePath on = path(qp, qp.paths->value(ev), qp.paths->plane(ev));
-      const std::uint16_t id = remember({now + protocol.probe_timeout_ps, index, on.ev, ev, on.plane, true});
-      send(qp, reliability_probe(on, qp.peer_number, id, protocol, now));
-    }
-    const TimePs at = qp.paths->next_probe_time();
-    qp.probe_at = at == kNever ? kNever : std::max(at, now + 1);
-    if (at != kNever) continue;
-    bad_qps_[i--] = bad_qps_.back();
-    bad_qps_.pop_back();
-  }
   next_bad_at_ = kNever;
-  for (const std::uint32_t qp : bad_qps_) next_bad_at_ = std::min(next_bad_at_, nic_.qps[qp].probe_at);
+  for (std::size_t i = 0; i < bad_qps_.size(); ++i) {
+    Turn& turn = bad_qps_[i];
+    if (turn.at <= now) turn.at = probe(now, turn.qp, send);
+    next_bad_at_ = std::min(next_bad_at_, turn.at);
+    if (turn.at != kNever) continue;
+    bad_number_[turn.qp] = kNotBad;
+    turn = bad_qps_.back();
+    bad_qps_.pop_back();
+    if (i < bad_qps_.size()) bad_number_[turn.qp] = static_cast<std::uint32_t>(i);
+    --i;
+  }
+}
+
+template <typename Send>
+TimePs EndpointProbes::probe(TimePs now, std::uint32_t index, const Send& send) {
+  Qp& qp = nic_.qps[index];
+  const EvIndex ev = qp.paths->take_due_probe(now);
+  if (ev != kNoEv && full()) {
+    qp.paths->probe_not_sent(ev);
+  } else if (ev != kNoEv) {
+    const ProtocolConfig& protocol = nic_.scenario.protocol;
+    const ProbePath on = path(qp, qp.paths->value(ev), qp.paths->plane(ev));
+    const std::uint16_t id = remember({now + protocol.probe_timeout_ps, index, on.ev, ev, on.plane, true});
+    send(qp, reliability_probe(on, qp.peer_number, id, protocol, now));
+  }
+  const TimePs at = qp.paths->next_probe_time();
+  return at == kNever ? kNever : std::max(at, now + 1);
 }
 
 inline std::optional<Packet> EndpointProbes::data_received(TimePs now, Qp& qp, const Packet& data, bool duplicate) {
