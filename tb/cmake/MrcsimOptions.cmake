@@ -40,6 +40,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(mrcsim_options INTERFACE
     "$<BUILD_INTERFACE:-Wno-restrict;-Wno-error=maybe-uninitialized;-Wno-error=array-bounds;-Wno-error=stringop-overflow>")
 endif()
+# Verilated code takes MRCSIM_PROFILE_OPTIONS too (MrcsimRtl.cmake).
+set(MRCSIM_PROFILE_OPTIONS "")
 if(MRCSIM_PROFILE)
   # The counts lie next to each object; what the training did not run is optimized as without it.
   set(profile_generate -fprofile-generate -fprofile-update=single)
@@ -47,9 +49,9 @@ if(MRCSIM_PROFILE)
   if(NOT DEFINED profile_${MRCSIM_PROFILE})
     message(FATAL_ERROR "MRCSIM_PROFILE is ${MRCSIM_PROFILE}; it is generate, use or empty")
   endif()
-  set(profile_options ${profile_${MRCSIM_PROFILE}})
-  target_compile_options(mrcsim_options INTERFACE "$<BUILD_INTERFACE:${profile_options}>")
-  target_link_options(mrcsim_options INTERFACE "$<BUILD_INTERFACE:${profile_options}>")
+  set(MRCSIM_PROFILE_OPTIONS ${profile_${MRCSIM_PROFILE}})
+  target_compile_options(mrcsim_options INTERFACE "$<BUILD_INTERFACE:${MRCSIM_PROFILE_OPTIONS}>")
+  target_link_options(mrcsim_options INTERFACE "$<BUILD_INTERFACE:${MRCSIM_PROFILE_OPTIONS}>")
 endif()
 if(MRCSIM_SANITIZE)
   add_compile_options(-UNDEBUG -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)

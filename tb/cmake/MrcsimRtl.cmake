@@ -20,7 +20,7 @@ set(MRCSIM_VERILATE ${CMAKE_CURRENT_LIST_DIR}/verilate.sh)
 # _mrcsim_verilated_library(TARGET): how everything from Verilator is compiled, apart from the level of optimization.
 function(_mrcsim_verilated_library TARGET)
   set_target_properties(${TARGET} PROPERTIES POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF)
-  target_compile_options(${TARGET} PRIVATE ${MRCSIM_VERILATED_OPTIONS})
+  target_compile_options(${TARGET} PRIVATE ${MRCSIM_VERILATED_OPTIONS} ${MRCSIM_PROFILE_OPTIONS})
   target_compile_definitions(${TARGET} PUBLIC ${MRCSIM_VERILATED_DEFINITIONS})
   target_include_directories(${TARGET} SYSTEM PUBLIC ${MRCSIM_VERILATED_INCLUDES})
 endfunction()
