@@ -15,10 +15,13 @@ LightNode::LightNode(NodeContext& nic, HostMemory& memory, Network& network, con
   network_.attach(nic.node, *this,
                   ps_from_ns(nic.config.nic.port.mac_fec_latency_ns + mac_added_ns(nic.scenario.fabric)),
                   nic.qps.size());
+  // NICs of one rank start each other's work.
+  if (placement.nics_per_rank > 1) network_.keep_order_of_time();
 }
 
 void LightNode::start() {
   attends_ = nic_.capture != nullptr || serves_programs();
+  if (attends_) network_.keep_order_of_time();
   player_.start();
   arm();
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <cassert>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/event_chunks.h"
 #include "mrc/types.h"
 
 namespace mrc {
@@ -28,6 +30,8 @@ struct FabricEvent {
   FabricEventKind kind = FabricEventKind::arrival;
   std::uint32_t target = 0;   ///< link or node, below 2^24; 0 of a rate change
   std::uint32_t payload = 0;  ///< below 2^24; of a rate change its number
+
+  friend auto operator<=>(const FabricEvent&, const FabricEvent&) = default;
 };
 
 class FabricEventQueue {
@@ -68,12 +72,13 @@ class FabricEventQueue {
     const TimePs far = far_.empty() ? kNever : far_.top().first;
     if (bucket == kNoBucket) return far;
     std::uint64_t first = ~0ULL;
-    for_each_word(bucket % kBuckets, [&](std::uint64_t word) { first = std::min(first, word); });
+    chunks_.for_each(buckets_[bucket % kBuckets], [&](std::uint64_t word) { first = std::min(first, word); });
     return std::min(far, static_cast<TimePs>((bucket << bits_) + (first >> kOffsetShift)));
   }
   std::uint64_t size() const { return size_; }
 
  private:
+  using Chunks = EventChunks<std::uint64_t, 31>;
   // A word is the time in its bucket, then kind, target and payload.
   static constexpr unsigned kOffsetShift = 50;
   static constexpr unsigned kLeastBits = 10;  ///< of a time in a bucket, which is 1,024 ps at least
@@ -117,10 +122,7 @@ class FabricEventQueue {
   }
   void put(std::uint64_t bucket, std::uint64_t word) {
     const std::uint64_t slot = bucket % kBuckets;
-    std::uint32_t& filling = buckets_[slot];
-    if (count_of(filling) == Chunk::kWords) filling = new_chunk(chunk_of(filling)) << kCountBits;
-    chunks_[chunk_of(filling)].words[count_of(filling)] = word;
-    ++filling;
+    chunks_.put(buckets_[slot], word);
     filled_[slot / 64] |= 1ULL << (slot % 64);
     filled_words_[slot / 4096] |= 1ULL << (slot / 64 % 64);
   }
@@ -186,93 +188,51 @@ class FabricEventQueue {
     if (bits == bits_) return;
     std::vector<Far> all;
     for (std::uint64_t bucket = current_ + 1; bucket < current_ + kBuckets; ++bucket) {
-      for_each_word(bucket % kBuckets, [&](std::uint64_t word) {
+      chunks_.for_each(buckets_[bucket % kBuckets], [&](std::uint64_t word) {
         all.push_back({(bucket << bits_) + (word >> kOffsetShift), word & kRest});
       });
     }
-    std::fill(buckets_.begin(), buckets_.end(), kEmptyBucket);
+    std::fill(buckets_.begin(), buckets_.end(), Chunks::kEmpty);
     filled_ = {};
     filled_words_ = {};
-    chunks_.clear();
-    free_ = kNoChunk;
+    chunks_.release_all();
     current_ = (current_ << bits_) >> bits;
     bits_ = bits;
     for (const auto& [time, rest] : all) insert(time, rest);
   }
   /// Sorts a bucket's events into now_ and empties it.
   void serve(std::uint64_t slot) {
-    constexpr std::uint32_t few = 16;
-    const std::uint32_t filling = buckets_[slot];
-    if (filling == kEmptyBucket) {  // its events are all from beyond the calendar
+    constexpr std::size_t few = 16;
+    const Chunks::List list = buckets_[slot];
+    if (list == Chunks::kEmpty) {  // its events are all from beyond the calendar
       now_.clear();
       return;
     }
-    const Chunk& chunk = chunks_[chunk_of(filling)];
-    if (chunk.before == kNoChunk && count_of(filling) <= few) {
-      now_.assign(chunk.words.begin(), chunk.words.begin() + count_of(filling));
+    if (const auto words = chunks_.in_one_chunk(list); !words.empty() && words.size() <= few) {
+      now_.assign(words.begin(), words.end());
       if (now_.size() > 1) std::sort(now_.begin(), now_.end());
     } else {
-      sort_in_parts(slot);
+      sort_in_parts(list);
     }
-    free_chunks(slot);
+    chunks_.release(list);
+    buckets_[slot] = Chunks::kEmpty;
   }
   /// Into parts by the first bits of the time, without unpredictable branches, then each part, which is usually short.
-  [[gnu::noinline]] void sort_in_parts(std::uint64_t slot) {
+  [[gnu::noinline]] void sort_in_parts(std::uint32_t list) {
     std::array<std::uint32_t, 1U << kPartBits> ends{};
     const unsigned shift = kOffsetShift + bits_ - kPartBits;
     std::uint32_t count = 0;
-    for_each_word(slot, [&](std::uint64_t word) {
+    chunks_.for_each(list, [&](std::uint64_t word) {
       ++ends[word >> shift];
       ++count;
     });
     now_.resize(count);
     std::exclusive_scan(ends.begin(), ends.end(), ends.begin(), 0U);
-    for_each_word(slot, [&](std::uint64_t word) { now_[ends[word >> shift]++] = word; });
+    chunks_.for_each(list, [&](std::uint64_t word) { now_[ends[word >> shift]++] = word; });
     std::uint32_t first = 0;
     for (const std::uint32_t end : ends) {
       if (end - first > 1) std::sort(now_.begin() + first, now_.begin() + end);
       first = end;
-    }
-  }
-
-  /// Events of a bucket, in cache lines beside each other. Buckets share a pool of chunks, so that the memory of past
-  /// events is reused while it is still in the cache.
-  struct alignas(64) Chunk {
-    static constexpr std::uint32_t kWords = 31;
-    std::uint32_t before = 0;  ///< the full chunk of the bucket that was filled before; kNoChunk for none
-    std::array<std::uint64_t, kWords> words;
-  };
-
-  // What is being filled of a bucket: the number of its last chunk, and the words in that, in one number.
-  static constexpr unsigned kCountBits = 5;
-  static constexpr std::uint32_t kNoChunk = 0xFFFF'FFFF >> kCountBits;
-  static constexpr std::uint32_t kEmptyBucket = kNoChunk << kCountBits | Chunk::kWords;  ///< as if it had a full chunk
-  static_assert(Chunk::kWords == (1U << kCountBits) - 1);
-  static std::uint32_t chunk_of(std::uint32_t filling) { return filling >> kCountBits; }
-  static std::uint32_t count_of(std::uint32_t filling) { return filling & Chunk::kWords; }
-
-  std::uint32_t new_chunk(std::uint32_t before) {
-    if (free_ == kNoChunk) {
-      free_ = static_cast<std::uint32_t>(chunks_.size());
-      chunks_.emplace_back().before = kNoChunk;
-    }
-    const std::uint32_t chunk = std::exchange(free_, chunks_[free_].before);
-    chunks_[chunk].before = before;
-    return chunk;
-  }
-  void free_chunks(std::uint64_t slot) {
-    for (std::uint32_t chunk = chunk_of(std::exchange(buckets_[slot], kEmptyBucket)); chunk != kNoChunk;) {
-      const std::uint32_t before = std::exchange(chunks_[chunk].before, free_);
-      free_ = chunk;
-      chunk = before;
-    }
-  }
-  template <typename Visit>
-  void for_each_word(std::uint64_t slot, Visit visit) const {
-    std::uint32_t count = count_of(buckets_[slot]);
-    for (std::uint32_t at = chunk_of(buckets_[slot]); at != kNoChunk; at = chunks_[at].before) {
-      for (std::uint32_t i = 0; i < count; ++i) visit(chunks_[at].words[i]);
-      count = Chunk::kWords;
     }
   }
 
@@ -283,10 +243,8 @@ class FabricEventQueue {
   std::vector<std::uint64_t> now_;  ///< its events, sorted
   std::size_t next_ = 0;            ///< of now_
   std::uint64_t size_ = 0;
-  std::vector<Chunk> chunks_;
-  std::uint32_t free_ = kNoChunk;  ///< the first free chunk
-  /// What is being filled of each, by slot.
-  std::vector<std::uint32_t> buckets_ = std::vector<std::uint32_t>(kBuckets, kEmptyBucket);
+  Chunks chunks_;
+  std::vector<Chunks::List> buckets_ = std::vector<Chunks::List>(kBuckets, Chunks::kEmpty);  ///< by slot
   std::array<std::uint64_t, kWords> filled_{};
   std::array<std::uint64_t, kWords / 64> filled_words_{};
   std::uint64_t buckets_seen_ = 0;  ///< that were served since buckets were looked at

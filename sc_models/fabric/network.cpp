@@ -24,6 +24,8 @@ enum Service : std::uint32_t { send_next, pause_data, resume_data };
 constexpr std::size_t kPrivateCacheBytes = 256 << 10;
 /// The same of QPs, about 4 KiB each: an all-to-all of few nodes has few ports and thousands of them.
 constexpr std::size_t kPrivateCacheQps = 256;
+/// In less time, nothing happens to most nodes and switches, and turns are of no use.
+constexpr TimePs kShortestTurnPs = 10'000;
 
 /// A pause or resume frame on a link: 64 bytes, preamble and gap.
 constexpr double kPauseFrameBits = 84 * 8;
@@ -82,6 +84,8 @@ Network::Network(const ScenarioConfig& scenario)
   }
   ends_.resize(topology_.links().size());
   looks_ahead_ = topology_.links().size() * sizeof(SwitchPort) > kPrivateCacheBytes;
+  // Pauses and repeated frames act at a port before a cable's delay is over.
+  turns_allowed_ = !pause_law_.on && errors_ == nullptr && !adaptive_;
   for (std::uint32_t link = 0; link < topology_.links().size(); ++link) {
     const LinkInfo& info = topology_.links()[link];
     LinkEnds& ends = ends_[link];
@@ -151,7 +155,7 @@ void Network::enter(NodeId node, std::uint32_t plane, TimePs first_bit, TimePs l
   if (packet.retransmission && fault_records_ != nullptr) {
     look_for_retransmission(first_bit - topology_.links()[link].delay_ps, packet);
   }
-  events_.push((cut_through_ ? first_bit : last_bit) + latency, FabricEventKind::arrival, link, index);
+  push((cut_through_ ? first_bit : last_bit) + latency, FabricEventKind::arrival, link, index);
 }
 
 void Network::classify(Transit& transit) const {
@@ -251,39 +255,144 @@ LinkUse Network::use_of(std::uint32_t link, TimePs now) const {
 
 // From hop to hop
 
-std::uint64_t Network::run_before(TimePs horizon) {
-  std::uint64_t done = 0;
-  FabricEvent event;
-  while (events_.pop_before(horizon, event)) {
-    now_ = event.time;
-    if (looks_ahead_) look_ahead();
-    if (SameTimeBound::is_due(++done)) require_advance(event);
-    switch (event.kind) {
-      case FabricEventKind::arrival:
-        arrive(event.time, event.target, event.payload);
-        break;
-      case FabricEventKind::service:
-        if (event.payload == send_next) {
-          serve(event.time, event.target);
-        } else {
-          set_paused(event.time, event.target, event.payload == pause_data);
-        }
-        break;
-      case FabricEventKind::timer:
-        if (event.target == kSwitchesTimer) [[unlikely]]
-          reduction_->wake(event.time);
-        else
-          nodes_[event.target]->timer(event.time);
-        break;
-      case FabricEventKind::rate_change:
-        // Both ends of a cut link need its rate; its owner counts the event.
-        if (!owns_port(rate_changes_[event.payload].link)) --done;
-        set_link_gbps(rate_changes_[event.payload].link, rate_changes_[event.payload].gbps);
-        break;
-    }
+void Network::run_before(TimePs horizon) {
+  const bool takes_turns = turns_allowed_ && fault_records_ == nullptr && turn_ps() >= kShortestTurnPs;
+  if (takes_turns != takes_turns_) set_takes_turns(takes_turns);
+  if (takes_turns)
+    run_in_turns(horizon);
+  else
+    run_in_order(horizon);
+}
+
+void Network::set_takes_turns(bool on) {
+  takes_turns_ = on;
+  if (!on) {
+    for (const FabricEvent& event : rounds_.take_all())
+      events_.push(event.time, event.kind, event.target, event.payload);
+    return;
   }
-  events_done_ += done;
-  return done;
+  events_of_.resize(topology_.nics() + topology_.switches().size());
+  rounds_.set_longest(turn_ps());
+  FabricEvent event;
+  while (events_.pop_before(kNever, event)) rounds_.push(event);
+  events_ = {};
+}
+
+void Network::run_in_order(TimePs horizon) {
+  FabricEvent event;
+  const auto peek = [&](std::size_t ahead, FabricEvent& next) { return events_.peek(ahead, next); };
+  while (events_.pop_before(horizon, event)) {
+    if (looks_ahead_) look_ahead(peek);
+    handle(event);
+  }
+}
+
+[[gnu::always_inline]] inline void Network::handle(const FabricEvent& event) {
+  now_ = event.time;
+  ++events_done_;
+  if (SameTimeBound::is_due(++events_seen_)) require_advance(event);
+  switch (event.kind) {
+    case FabricEventKind::arrival:
+      arrive(event.time, event.target, event.payload);
+      break;
+    case FabricEventKind::service:
+      if (event.payload == send_next) {
+        serve(event.time, event.target);
+      } else {
+        set_paused(event.time, event.target, event.payload == pause_data);
+      }
+      break;
+    case FabricEventKind::timer:
+      if (event.target == kSwitchesTimer) [[unlikely]]
+        reduction_->wake(event.time);
+      else
+        nodes_[event.target]->timer(event.time);
+      break;
+    case FabricEventKind::rate_change:
+      // Both ends of a cut link need its rate; its owner counts the event.
+      if (!owns_port(rate_changes_[event.payload].link)) --events_done_;
+      set_link_gbps(rate_changes_[event.payload].link, rate_changes_[event.payload].gbps);
+      break;
+  }
+}
+
+TimePs Network::turn_ps() {
+  if (!turn_ps_) {
+    turn_ps_ = kNever;
+    for (std::uint32_t link = 0; link < ports_.size(); ++link) turn_ps_ = std::min(*turn_ps_, hop_ps_of(link));
+  }
+  return *turn_ps_;
+}
+
+std::uint32_t Network::owner_of(const FabricEvent& event) const {
+  if (event.kind == FabricEventKind::timer) return event.target;
+  const LinkEnds& ends = ends_[event.target];
+  const bool arrives = event.kind == FabricEventKind::arrival;
+  const bool nic = arrives ? ends.to_nic : ends.from_nic;
+  return (arrives ? ends.to : ends.from) + (nic ? 0 : topology_.nics());
+}
+
+bool Network::gather_round(TimePs horizon) {
+  TimePs end = 0;
+  if (!rounds_.take(horizon, gathered_, turn_begin_, end)) return false;
+  turn_end_ = end;
+  owners_.clear();
+  owner_.resize(gathered_.size());
+  for (std::size_t i = 0; i < gathered_.size(); ++i) {
+    const std::uint32_t owner = owner_[i] = owner_of(gathered_[i].at(turn_begin_));
+    if (events_of_[owner]++ == 0) owners_.push_back(owner);
+  }
+  std::uint32_t first = 0;
+  for (const std::uint32_t owner : owners_) first += std::exchange(events_of_[owner], first);
+  turns_.resize(gathered_.size());
+  for (std::size_t i = 0; i < gathered_.size(); ++i) turns_[events_of_[owner_[i]]++] = gathered_[i];
+  return true;
+}
+
+void Network::run_in_turns(TimePs horizon) {
+  while (gather_round(horizon)) {
+    std::size_t next = 0;
+    for (const std::uint32_t owner : owners_) {
+      const std::size_t last = std::exchange(events_of_[owner], 0);
+      take_turn(next, last);
+      next = last;
+    }
+    rounds_.fit(std::exchange(turn_end_, 0));
+  }
+}
+
+void Network::take_turn(std::size_t next, std::size_t last) {
+  const auto peek = [&](std::size_t ahead, FabricEvent & event) __attribute__((always_inline)) {
+    if (next + ahead >= turns_.size()) return false;
+    event = turns_[next + ahead].at(turn_begin_);
+    return true;
+  };
+  for (;;) {
+    FabricEvent event;
+    if (!turn_events_.empty() && (next == last || turn_events_.back() < turns_[next].at(turn_begin_))) {
+      event = turn_events_.back();
+      turn_events_.pop_back();
+    } else if (next < last) {
+      event = turns_[next++].at(turn_begin_);
+      if (looks_ahead_) look_ahead(peek);
+    } else {
+      break;
+    }
+    handle(event);
+  }
+  catch_up_all(turn_end_);
+  for (const std::uint32_t link : late_links_) {
+    SwitchPort& port = ports_[link];
+    port.late = false;
+    if (!port.empty() && !port.armed) arm(port.line.free_at(), link);
+  }
+  late_links_.clear();
+}
+
+void Network::push_into_turn(const FabricEvent& event) {
+  const auto later =
+      std::find_if(turn_events_.rbegin(), turn_events_.rend(), [&](const FabricEvent& other) { return other > event; });
+  turn_events_.insert(later.base(), event);
 }
 
 void Network::require_advance(const FabricEvent& event) {
@@ -297,7 +406,15 @@ void Network::require_advance(const FabricEvent& event) {
   throw EndlessError(of_timer ? fmt::format("nic{}", event.target) : topology_.port_name(link), event.time);
 }
 
-// Both are taken into look_ahead(), where the depth is a constant and of an event only what is used is unpacked.
+// These are taken into look_ahead(), where the depth is a constant and of an event only what is used is unpacked.
+[[gnu::always_inline]] inline void Network::expect_departure(const SwitchPort& port) const {
+  // The one that is served is the head of one of the queues, most often of the only one that is not empty.
+  for (const SwitchPort::Queue& queue : port.queues) {
+    if (queue.head == TransitPool::kNone) continue;
+    prefetch(&transits_[queue.head].packet.psn, 2 * kCacheLineBytes);  // its last two lines
+  }
+}
+
 [[gnu::always_inline]] inline void Network::expect_arrival(const FabricEvent& event, unsigned depth) const {
   const Transit& transit = transits_[event.payload];
   const LinkEnds& ends = ends_[event.target];
@@ -309,8 +426,12 @@ void Network::require_advance(const FabricEvent& event) {
     }
   } else if (ends.to_nic) {
     if (nodes_[ends.to] != nullptr) nodes_[ends.to]->expect_packet(transit.packet, depth - 1);
-  } else if (depth == 1 && rules_.usid) {
-    if (transit.out != Topology::kNoLink) prefetch(&ports_[transit.out], 2 * kCacheLineBytes);
+  } else if (rules_.usid && transit.out != Topology::kNoLink) {
+    const SwitchPort& port = ports_[transit.out];
+    if (depth == 1)
+      prefetch(&port, 2 * kCacheLineBytes);
+    else if (port.late && port.line.free_at() < event.time)
+      expect_departure(port);
   }
 }
 
@@ -322,18 +443,15 @@ void Network::require_advance(const FabricEvent& event) {
   } else if (port.law == at_nic && port.empty()) {
     nodes_[port.from]->expect_port_free(depth - 1);
   } else if (depth == 1) {
-    // The one that is served is the head of one of the queues, most often of the only one that is not empty.
-    for (const SwitchPort::Queue& queue : port.queues) {
-      if (queue.head == TransitPool::kNone) continue;
-      prefetch(&transits_[queue.head].packet.psn, 2 * kCacheLineBytes);  // its last two lines
-    }
+    expect_departure(port);
   }
 }
 
-void Network::look_ahead() const {
-  const auto expect = [this](std::size_t ahead, unsigned depth) __attribute__((always_inline)) {
+template <typename Peek>
+[[gnu::always_inline]] inline void Network::look_ahead(const Peek& peek) const {
+  const auto expect = [&](std::size_t ahead, unsigned depth) __attribute__((always_inline)) {
     FabricEvent event;
-    if (!events_.peek(ahead, event)) return;
+    if (!peek(ahead, event)) return;
     if (event.kind == FabricEventKind::arrival) {
       expect_arrival(event, depth);
     } else if (event.kind == FabricEventKind::service) {
@@ -486,19 +604,28 @@ std::uint32_t Network::least_loaded(TimePs now, std::uint32_t at, const Packet& 
 
 // Output port
 
-bool Network::fits(const SwitchPort& port, const Transit& transit) const {
-  const std::uint64_t level = port.queued_bytes + transit.bytes;
-  if (port.law == at_nic) return true;
+bool Network::shares_room(const SwitchPort& port, std::uint64_t level, std::uint32_t bytes) const {
   const FabricConfig& fabric = scenario_.fabric;
   const std::uint64_t used = buffered_bytes_[port.from];
   // Lossless data is held back by pauses, not by its queue.
-  if (pause_law_.on) return used + transit.bytes <= fabric.buffer_bytes;
+  if (pause_law_.on) return used + bytes <= fabric.buffer_bytes;
   const std::uint64_t free = used < fabric.buffer_bytes ? fabric.buffer_bytes - used : 0;
-  const bool shared =
-      static_cast<double>(level) <= fabric.buffer_alpha * static_cast<double>(free) && transit.bytes <= free;
-  const bool data = transit.queue == FabricClass::control ||
-                    data_level(port, transit) + transit.bytes <= rules_of(transit.packet).law[port.law].data_bytes;
-  return level <= fabric.queue_bytes && shared && data;
+  return static_cast<double>(level) <= fabric.buffer_alpha * static_cast<double>(free) && bytes <= free;
+}
+
+bool Network::fits(TimePs now, const SwitchPort& port, const Transit& transit) {
+  if (port.law == at_nic) return true;
+  const std::uint64_t level = port.queued_bytes + transit.bytes;
+  if (!pause_law_.on) {
+    const bool data = transit.queue == FabricClass::control ||
+                      data_level(port, transit) + transit.bytes <= rules_of(transit.packet).law[port.law].data_bytes;
+    if (level > scenario_.fabric.queue_bytes || !data) return false;
+  }
+  if (shares_room(port, level, transit.bytes)) return true;
+  if (late_links_.empty()) return false;
+  // Other ports of the switch have sent more than was looked at.
+  catch_up_all(now);
+  return shares_room(port, level, transit.bytes);
 }
 
 bool Network::trim(TimePs now, const QueueLaw& law, Transit& transit) const {
@@ -522,6 +649,8 @@ bool Network::trim(TimePs now, const QueueLaw& law, Transit& transit) const {
 
 void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   SwitchPort& port = visit(link);
+  // What leaves at the time of an arrival leaves after it.
+  if (port.late) catch_up(port, link, now);
   const bool held = port.paused && transits_[index].queue != FabricClass::control;
   if (port.empty() && port.line.free_at() <= now && !held) {
     if (recording()) [[unlikely]]
@@ -530,10 +659,10 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
     return;
   }
   Transit& transit = transits_[index];
-  if (!fits(port, transit)) {
+  if (!fits(now, port, transit)) {
     const bool trimmed = trim(now, rules_of(transit.packet).law[port.law], transit);
     if (trimmed) ++congested(port).trimmed;
-    if (!trimmed || !fits(port, transit)) {
+    if (!trimmed || !fits(now, port, transit)) {
       ++congested(port).dropped;
       if (recorder_ != nullptr) tell_lost(now, transit.packet);
       transits_.release(index);
@@ -561,7 +690,11 @@ void Network::enqueue(TimePs now, std::uint32_t link, std::uint32_t index) {
   }
   if (port.counters.most_queued_bytes == 0 && port.law != at_nic) links_with_queues_.push_back(link);
   port.counters.most_queued_bytes = std::max(port.counters.most_queued_bytes, port.queued_bytes);
-  if (!port.armed && !held) arm(std::max(now, port.line.free_at()), link);
+  if (port.armed || port.late || held) return;
+  if (port.law == at_nic)
+    arm(std::max(now, port.line.free_at()), link);
+  else
+    arm_switch_port(port, link);
 }
 
 PacketQueue& Network::queue_of(SwitchPort& port, const Transit& transit) {
@@ -638,6 +771,13 @@ void Network::mark(std::uint32_t link, SwitchPort& port, Transit& transit) {
 
 void Network::serve(TimePs now, std::uint32_t link) {
   SwitchPort& port = ports_[link];
+  if (turn_end_ != 0 && port.law != at_nic) {
+    // What leaves is counted, not what has it leave.
+    --events_done_;
+    port.armed = false;
+    if (!port.late) serve_in_turn(port, link);
+    return;
+  }
   port.armed = false;
   if (port.line.free_at() > now) {
     arm(port.line.free_at(), link);
@@ -649,12 +789,26 @@ void Network::serve(TimePs now, std::uint32_t link) {
   }
   // What is left is paused; its resumption serves the port again.
   if (port.paused && port.queued_bytes == port.data_bytes) return;
+  depart(now, link);
+  if (port.law == at_nic)
+    arm(port.line.free_at(), link);
+  else if (!port.empty())
+    arm_switch_port(port, link);
+}
+
+void Network::catch_up_all(TimePs until) {
+  for (const std::uint32_t link : late_links_) catch_up(ports_[link], link, until);
+}
+
+void Network::depart(TimePs now, std::uint32_t link) {
+  SwitchPort& port = ports_[link];
   const std::size_t chosen = choose(port);
   const bool of_classes = chosen == kData && class_turns_.on();
   PacketQueue& queue = of_classes ? *data_to_serve(port) : port.queues[chosen];
   const std::uint32_t index = queue.head;
   Transit& transit = transits_[index];
   queue.head = transit.next;
+  if (queue.head != TransitPool::kNone) prefetch(&transits_[queue.head].packet.psn, 2 * kCacheLineBytes);
   if (of_classes) class_turns_.charge(congested(port).classes.credit, transit.traffic_class, transit.bytes);
   mark(link, port, transit);
   port.queued_bytes -= transit.bytes;
@@ -674,7 +828,6 @@ void Network::serve(TimePs now, std::uint32_t link) {
     transmit_recorded(now, link, index, true);
   else
     transmit(now, link, index);
-  if (!port.empty() || port.law == at_nic) arm(port.line.free_at(), link);
 }
 
 void Network::account_ingress(TimePs now, std::uint32_t ingress, std::int64_t bytes) {
@@ -692,7 +845,7 @@ void Network::account_ingress(TimePs now, std::uint32_t ingress, std::int64_t by
     (*crossings_)[partition_->from(link)].pauses.push_back({at, ingress, service});
     return;
   }
-  events_.push(at, FabricEventKind::service, ingress, service);
+  push(at, FabricEventKind::service, ingress, service);
 }
 
 void Network::set_paused(TimePs now, std::uint32_t link, bool paused) {
@@ -732,7 +885,7 @@ void Network::transmit(TimePs now, std::uint32_t link, std::uint32_t index) {
   }
   transit.last_bit = last_bit + port.hop_ps;
   route(link, transit);
-  events_.push(arrival_time(now, port, last_bit), FabricEventKind::arrival, link, index);
+  push(arrival_time(now, port, last_bit), FabricEventKind::arrival, link, index);
 }
 
 bool Network::crosses(TimePs now, std::uint32_t link, std::uint32_t index, TimePs& delay_ps) {
@@ -798,7 +951,7 @@ void Network::enter(const PacketCrossing& crossing) {
   transit.hop_limit = crossing.hop_limit;
   transit.packet = crossing.packet;
   route(crossing.link, transit);
-  events_.push(crossing.at, FabricEventKind::arrival, crossing.link, index);
+  push(crossing.at, FabricEventKind::arrival, crossing.link, index);
 }
 
 void Network::split(const Partition& partition, std::uint32_t rank, std::vector<Crossings>& out) {

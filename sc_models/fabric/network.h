@@ -1,13 +1,16 @@
 // All switches, cables and light endpoints of the fabric on one event queue of their own: plain objects, no SystemC. A
-// hop costs one event where nobody waits, and one more for each packet that had to wait.
+// hop costs one event where nobody waits, and two where somebody does. Where nodes and switches take turns (see
+// run_in_turns()), packets that wait in a port cost one event per turn.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine/byte_stream.h"
@@ -22,6 +25,7 @@
 #include "fabric/link_errors.h"
 #include "fabric/link_faults.h"
 #include "fabric/partition.h"
+#include "fabric/round_queue.h"
 #include "fabric/switch_port.h"
 #include "fabric/switch_reduction.h"
 #include "fabric/topology.h"
@@ -84,7 +88,10 @@ class Network : private ReductionPorts {
   /// `qps` QPs.
   void attach(NodeId id, NetworkNode& node, TimePs mac_ps = 0, std::size_t qps = 0);
   /// Packets to `node` through `plane` leave the network on `link`.
-  void attach(NodeId id, std::uint32_t plane, Link& link) { exits_[topology_.downlink_to(id, plane)] = &link; }
+  void attach(NodeId id, std::uint32_t plane, Link& link) {
+    exits_[topology_.downlink_to(id, plane)] = &link;
+    turns_allowed_ = false;
+  }
   /// A packet whose first and last bit reach the T0 of `plane` from `node` at these times.
   void enter(NodeId node, std::uint32_t plane, TimePs first_bit, TimePs last_bit, const Packet& packet);
 
@@ -95,20 +102,25 @@ class Network : private ReductionPorts {
   TimePs send(TimePs now, NodeId node, std::uint32_t plane, std::uint32_t transit);
   /// Calls port_free() as soon as the line is free and the queues are empty.
   void notify_when_free(TimePs now, NodeId node, std::uint32_t plane);
-  void set_timer(TimePs at, NodeId node) { events_.push(at, FabricEventKind::timer, node); }
+  void set_timer(TimePs at, NodeId node) { push(at, FabricEventKind::timer, node); }
 
   /// Switches add for these groups of light endpoints. Before the run.
   void reduce_for(const std::vector<std::vector<NodeId>>& groups) {
     ReductionPorts& ports = *this;
     reduction_ = std::make_unique<SwitchReduction>(scenario_, topology_, groups, ports);
+    turns_allowed_ = false;
   }
   /// Null where no switch adds.
   const SwitchReduction* reduction() const { return reduction_.get(); }
   bool pauses_senders() const { return pause_law_.on; }
 
-  /// Everything that is due before `horizon`, in order of time. Returns the number of events.
-  std::uint64_t run_before(TimePs horizon);
-  TimePs next_time() const { return events_.next_time(); }
+  /// Everything that is due before `horizon`: in order of time, or in an order that no node can tell from it.
+  void run_before(TimePs horizon);
+  /// Somebody outside looks at what several nodes do, in order of time.
+  void keep_order_of_time() { turns_allowed_ = false; }
+  /// See RoundQueue.
+  void set_most_events_of_round(std::size_t events) { rounds_.set_most_events(events); }
+  TimePs next_time() const { return takes_turns_ ? rounds_.next_time() : events_.next_time(); }
   /// Time of the event that is being served.
   TimePs now() const { return now_; }
 
@@ -117,6 +129,7 @@ class Network : private ReductionPorts {
   void set_link_down(std::uint32_t link, bool down) {
     ends_[link].down = down;
     ends_[link].faulty = down || link_faults_.contains(link);
+    turns_allowed_ = false;
   }
   /// PFC: the T0 of `plane` takes no data from this light endpoint; port_free() follows when it does again.
   bool data_paused(NodeId node, std::uint32_t plane) const { return ports_[topology_.uplink_of(node, plane)].paused; }
@@ -136,23 +149,29 @@ class Network : private ReductionPorts {
     impairments_.insert_or_assign(link, std::move(impairment));
   }
 
-  /// Levels of the queues and lost packets are told from now on; `object_of_link`: RecorderTap::kNoObject where nobody
-  /// watches.
+  /// Levels of the queues and lost packets are told; `object_of_link`: RecorderTap::kNoObject where nobody watches.
+  /// Before the run.
   void record_to(Recorder& recorder, std::vector<std::uint32_t> object_of_link) {
     recorder_ = &recorder;
     object_of_link_ = std::move(object_of_link);
+    turns_allowed_ = false;
   }
   /// Starts of packets on links are recorded. Before the run.
-  void trace_to(CausalTrace& trace) { trace_ = &trace; }
+  void trace_to(CausalTrace& trace) {
+    trace_ = &trace;
+    turns_allowed_ = false;
+  }
   /// What a timeline has in store for the link; told before the run. Null: nothing.
   void set_faults(std::uint32_t link, std::unique_ptr<LinkFaults> faults) {
     ends_[link].faulty = ends_[link].down || faults != nullptr;
+    turns_allowed_ = false;
     link_faults_.erase(link);
     if (faults != nullptr) link_faults_.emplace(link, std::move(faults));
   }
   /// As set_link_gbps(), at a time to come.
   void change_link_gbps_at(TimePs at, std::uint32_t link, double gbps) {
-    events_.push(at, FabricEventKind::rate_change, 0, static_cast<std::uint32_t>(rate_changes_.size()));
+    turns_allowed_ = false;
+    push(at, FabricEventKind::rate_change, 0, static_cast<std::uint32_t>(rate_changes_.size()));
     rate_changes_.push_back({link, gbps});
   }
   /// Is told of every retransmission that enters the network; null: nobody is.
@@ -167,7 +186,7 @@ class Network : private ReductionPorts {
   TimePs lookahead_ps() const;
   void enter(const PacketCrossing& crossing);
   void enter(const PauseCrossing& crossing) {
-    events_.push(crossing.at, FabricEventKind::service, crossing.link, crossing.service);
+    push(crossing.at, FabricEventKind::service, crossing.link, crossing.service);
   }
   /// What this rank counted, for add_counts() at another.
   void put_counts(ByteWriter& to) const;
@@ -228,11 +247,14 @@ class Network : private ReductionPorts {
 
   /// Asks for the memory of the events that come next, in three steps of which each needs what the one before asked
   /// for.
-  void look_ahead() const;
+  template <typename Peek>
+  void look_ahead(const Peek& peek) const;
   /// Throws EndlessError where events follow each other at one time for ever.
   void require_advance(const FabricEvent& event);
   void expect_arrival(const FabricEvent& event, unsigned depth) const;
   void expect_service(const FabricEvent& event, unsigned depth) const;
+  /// Of a port that is at hand.
+  void expect_departure(const SwitchPort& port) const;
   void arrive(TimePs now, std::uint32_t link, std::uint32_t transit);
   /// A packet on a link with faults, whose last bit left its port at `last_out`: true if it is lost.
   bool lost(TimePs now, std::uint32_t link, TimePs last_out, Transit& transit);
@@ -242,7 +264,7 @@ class Network : private ReductionPorts {
   void pass(TimePs now, std::uint32_t link, std::uint32_t transit);
   [[gnu::noinline]] void pass_reduction(TimePs now, std::uint32_t link, std::uint32_t transit);
   void send_from_switch(TimePs now, std::uint32_t link, const Packet& packet, TimePs last_bit) override;
-  void wake_switches_at(TimePs at) override { events_.push(at, FabricEventKind::timer, kSwitchesTimer); }
+  void wake_switches_at(TimePs at) override { push(at, FabricEventKind::timer, kSwitchesTimer); }
   /// Where the packet will leave the switch at the far end of `link`. Tables never change, so it is looked up when the
   /// packet is sent and at hand; when it arrives, its port can be asked for ahead of it.
   void route(std::uint32_t link, Transit& transit) const {
@@ -254,7 +276,9 @@ class Network : private ReductionPorts {
   [[gnu::noinline]] std::uint32_t least_loaded(TimePs now, std::uint32_t at, const Packet& packet) const;
   void classify(Transit& transit) const;
   void enqueue(TimePs now, std::uint32_t link, std::uint32_t transit);
-  bool fits(const SwitchPort& port, const Transit& transit) const;
+  bool fits(TimePs now, const SwitchPort& port, const Transit& transit);
+  /// The switch's common buffer has room for a packet that makes the level of its port `level`.
+  bool shares_room(const SwitchPort& port, std::uint64_t level, std::uint32_t bytes) const;
   bool trim(TimePs now, const QueueLaw& law, Transit& transit) const;
   void mark(std::uint32_t link, SwitchPort& port, Transit& transit);
   std::size_t choose(SwitchPort& port);
@@ -274,6 +298,27 @@ class Network : private ReductionPorts {
   [[gnu::cold]] void tell_level(TimePs now, std::uint32_t link, std::uint64_t change);
   [[gnu::cold]] void tell_lost(TimePs now, const Packet& packet);
   void serve(TimePs now, std::uint32_t link);
+  /// The first packet whose turn it is leaves the port, which is free and has one that is not paused.
+  void depart(TimePs now, std::uint32_t link);
+  /// In a turn: what leaves a port whose packets wait before `until` leaves.
+  void catch_up(SwitchPort& port, std::uint32_t link, TimePs until) {
+    while (!port.empty() && port.line.free_at() < until) {
+      ++events_done_;
+      depart(port.line.free_at(), link);
+    }
+  }
+  void catch_up_all(TimePs until);
+  /// The port sends the next packet that waits.
+  void arm_switch_port(SwitchPort& port, std::uint32_t link) {
+    if (turn_end_ == 0)
+      arm(port.line.free_at(), link);
+    else
+      serve_in_turn(port, link);
+  }
+  void serve_in_turn(SwitchPort& port, std::uint32_t link) {
+    port.late = true;
+    late_links_.push_back(link);
+  }
   /// PFC: `bytes` more (or less) of data that came over `ingress` wait in the switch at its end.
   void account_ingress(TimePs now, std::uint32_t ingress, std::int64_t bytes);
   void set_paused(TimePs now, std::uint32_t link, bool paused);
@@ -299,14 +344,40 @@ class Network : private ReductionPorts {
   }
   void arm(TimePs at, std::uint32_t link) {
     ports_[link].armed = true;
-    events_.push(at, FabricEventKind::service, link);
+    push(at, FabricEventKind::service, link);
   }
+  void push(TimePs at, FabricEventKind kind, std::uint32_t target, std::uint32_t payload = 0) {
+    const FabricEvent event{at, kind, target, payload};
+    if (at < turn_end_) [[unlikely]]
+      push_into_turn(event);
+    else if (takes_turns_)
+      rounds_.push(event);
+    else
+      events_.push(at, kind, target, payload);
+  }
+  void push_into_turn(const FabricEvent& event);
+  void handle(const FabricEvent& event);
+  void run_in_order(TimePs horizon);
+  // What a node or a switch does acts on another after the delay of a link. So each may have what happens to it in as
+  // long a time at once, one after the other, instead of all in order of time: it finds its state in the cache. The
+  // results are the same.
+  void run_in_turns(TimePs horizon);
+  /// Shortest time until what a node or switch does acts on another.
+  TimePs turn_ps();
+  void set_takes_turns(bool on);
+  /// The events of the next round before `horizon`, by owner; false without any.
+  bool gather_round(TimePs horizon);
+  /// Of the owner whose events in turns_ are those from `next` to `last`.
+  void take_turn(std::size_t next, std::size_t last);
+  /// Number of the node or switch that the event happens to.
+  std::uint32_t owner_of(const FabricEvent& event) const;
 
   const ScenarioConfig& scenario_;
   Topology topology_;
   bool cut_through_;
   bool looks_ahead_ = false;  ///< ports or QPs are more than the caches of a core hold
-  std::size_t qps_ = 0;       ///< of light endpoints
+  bool turns_allowed_ = false;
+  std::size_t qps_ = 0;  ///< of light endpoints
   bool adaptive_;
   bool retransmissions_apart_;  ///< from other data where the transport allows it, in a queue of their own
   TransportRules rules_;        ///< of all nodes, or of those that no scenario key names
@@ -319,7 +390,19 @@ class Network : private ReductionPorts {
   std::deque<CongestedPort> congested_ports_ = std::deque<CongestedPort>(1);  ///< the first is that of all others
   std::vector<LinkEnds> ends_;                                                ///< by link
   std::vector<std::uint32_t> links_with_queues_;
-  std::vector<std::uint64_t> buffered_bytes_;  ///< by switch
+  std::vector<std::uint64_t> buffered_bytes_;  ///< by switch; of late ports what they held last
+  std::optional<TimePs> turn_ps_;
+  bool takes_turns_ = false;
+  RoundQueue rounds_;                        ///< in the place of events_ where turns are taken
+  TimePs turn_begin_ = 0;                    ///< of the round
+  TimePs turn_end_ = 0;                      ///< 0: nobody has a turn
+  std::vector<RoundQueue::Event> gathered_;  ///< of the round, in order of time
+  std::vector<std::uint32_t> owner_;         ///< of each
+  std::vector<RoundQueue::Event> turns_;     ///< the same by owner
+  std::vector<std::uint32_t> owners_;        ///< that have any
+  std::vector<std::uint32_t> events_of_;     ///< by owner
+  std::vector<FabricEvent> turn_events_;     ///< that came up in this turn, the earliest last
+  std::vector<std::uint32_t> late_links_;    ///< ports of the switch that has its turn, where packets wait
   std::vector<NetworkNode*> nodes_;
   std::unique_ptr<SwitchReduction> reduction_;  ///< null: no switch adds
   std::vector<TimePs> mac_ps_;                  ///< by node, of light endpoints
@@ -351,6 +434,7 @@ class Network : private ReductionPorts {
   std::uint64_t lost_on_down_links_ = 0;
   ZeroedArray<std::uint64_t> lost_on_;  ///< by link
   std::uint64_t events_done_ = 0;
+  std::uint64_t events_seen_ = 0;  ///< those too that only have a switch look at a port
   SameTimeBound same_time_;
   std::unique_ptr<LinkErrors> errors_;  ///< null: links have none
   std::uint64_t damaged_frames_ = 0;

@@ -85,7 +85,8 @@ struct alignas(128) SwitchPort {
   std::array<Queue, kFabricClasses> queues;
   std::uint32_t from = 0;  ///< switch or NIC
   std::uint8_t law = 0;    ///< 0: not visited yet
-  bool armed = false;      ///< a service event is on its way
+  bool armed : 1 = false;  ///< a service event is on its way
+  bool late : 1 = false;   ///< its switch has its turn: see Network::catch_up()
   bool leaves = false;     ///< what it sends leaves the network: over a Link, or to another rank
   bool paused = false;     ///< its data waits for the far end (PFC)
 

@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <deque>
 #include <random>
 #include <set>
 
 #include "fabric/event_queue.h"
 #include "fabric/network.h"
+#include "fabric/round_queue.h"
 #include "fabric/topology.h"
 #include "parameters/parameter_value.h"
 
@@ -393,6 +395,183 @@ TEST(Network, ThePortsOfASwitchShareItsBuffer) {
   EXPECT_LE(port.most_queued_bytes, 200'000 / 3 + 4262);
   EXPECT_GT(port.most_queued_bytes, 200'000 / 3 - 2 * 4262);
   EXPECT_GT(port.dropped, 0U);
+}
+
+/// What a network does, whichever way it is driven.
+struct Happenings {
+  using Arrival = std::tuple<TimePs, NodeId, Psn, Ecn, Damage>;
+  std::vector<std::vector<Arrival>> arrivals;  ///< by node
+  std::vector<std::array<std::uint64_t, 5>> ports;
+  std::vector<std::uint64_t> queued_bytes;  ///< of all ports, after each step
+  std::uint64_t events = 0;
+
+  bool operator==(const Happenings&) const = default;
+};
+
+ScenarioConfig congested_clos(std::mt19937_64& random) {
+  ScenarioConfig scenario = clos(12, 4, 1 + random() % 3, 1);
+  FabricConfig& fabric = scenario.fabric;
+  fabric.forwarding = random() % 2 == 0 ? SwitchForwarding::cut_through : SwitchForwarding::store_and_forward;
+  fabric.scheduling = random() % 2 == 0 ? SwitchScheduling::strict : SwitchScheduling::weighted;
+  fabric.trim = random() % 2 == 0;
+  fabric.ecn_min_bytes = 20'000;
+  fabric.ecn_max_bytes = 100'000;
+  fabric.queue_bytes = 100'000 + random() % 200'000;
+  fabric.buffer_bytes = 200'000 + random() % 400'000;
+  fabric.cable_delay_ns = static_cast<double>(1 + random() % 500);
+  fabric.t1_cable_delay_ns = random() % 2 == 0 ? 0 : 1'000;
+  return scenario;
+}
+
+/// Answers some of what comes, at once or later, most often to the last node, which most others send to.
+class Talker : public NetworkNode {
+ public:
+  Talker(Network& network, NodeId node, std::uint64_t seed) : network_(network), node_(node), random_(seed + node) {
+    network.attach(node, *this);
+  }
+  void receive(TimePs now, std::uint32_t, const Packet& packet) override {
+    arrivals.emplace_back(now, packet.source_node, packet.psn, packet.ecn, packet.damage);
+    const std::uint64_t choice = random_() % 16;
+    if (choice < 6) send(now);
+    if (choice >= 5 && choice < 8) network_.set_timer(now + random_() % 3'000'000, node_);
+  }
+  void port_free(TimePs now, std::uint32_t) override {
+    if (random_() % 4 == 0) send(now);
+  }
+  void timer(TimePs now) override {
+    send(now);
+    network_.notify_when_free(now, node_, 0);
+  }
+  void send(TimePs now) {
+    if (left_ == 0) return;
+    --left_;
+    const auto last = static_cast<NodeId>(network_.topology().nics() - 1);
+    NodeId to = random_() % 4 == 0 ? static_cast<NodeId>(random_() % last) : last;
+    if (to == node_) to = node_ == 0 ? last : 0;
+    const std::uint32_t index = network_.new_transit();
+    Packet& packet = network_.packet_of(index);
+    packet = Packet{};
+    packet.source_node = node_;
+    packet.destination_node = to;
+    packet.psn = left_;
+    const bool control = random_() % 4 == 0;
+    packet.payload_bytes = control ? 0 : static_cast<std::uint32_t>(64 + random_() % 4033);
+    packet.opcode = control ? Opcode::sack : Opcode::write_middle;
+    packet.retransmission = !control && random_() % 4 == 0;
+    packet.role = control                 ? TrafficRole::control
+                  : packet.retransmission ? TrafficRole::trimmable_retx
+                                          : TrafficRole::trimmable;
+    packet.ev = static_cast<std::uint32_t>(random_());
+    packet.outer_dst = usid_carrier_of_ev(network_.topology().route(node_, to), 0, packet.ev, {});
+    network_.send(now, node_, 0, index);
+  }
+
+  std::vector<Happenings::Arrival> arrivals;
+
+ private:
+  Network& network_;
+  NodeId node_;
+  std::mt19937_64 random_;
+  Psn left_ = 400;
+};
+
+/// `most_events`: of a round; 0: in order of time.
+Happenings conversation(std::uint64_t seed, std::size_t most_events, TimePs step) {
+  std::mt19937_64 random(seed);
+  const ScenarioConfig scenario = congested_clos(random);
+  Network network(scenario);
+  if (most_events == 0)
+    network.keep_order_of_time();
+  else
+    network.set_most_events_of_round(most_events);
+  std::deque<Talker> talkers;
+  for (NodeId node = 0; node < scenario.fabric.nics; ++node) talkers.emplace_back(network, node, seed);
+  for (int i = 0; i < 600; ++i) talkers[random() % 11].send(0);
+  Happenings all;
+  constexpr TimePs end = 200'000'000;
+  for (TimePs now = step; now <= end; now += step) {
+    network.run_before(now);
+    std::uint64_t queued = 0;
+    for (std::uint32_t link = 0; link < network.ports().size(); ++link) queued += network.ports()[link].queued_bytes;
+    all.queued_bytes.push_back(queued);
+    // In the middle of a run, what is in the one queue goes to the other.
+    if (now / step == 40 && seed % 3 == 0) network.keep_order_of_time();
+  }
+  network.run_before(kNever);
+  for (const Talker& talker : talkers) all.arrivals.push_back(talker.arrivals);
+  for (std::uint32_t link = 0; link < network.ports().size(); ++link) {
+    const PortCounters port = network.counters(link);
+    all.ports.push_back({port.packets, port.most_queued_bytes, port.dropped, port.trimmed, port.ce_marked});
+  }
+  all.events = network.events();
+  return all;
+}
+
+TEST(Network, NodesAndSwitchesThatTakeTurnsDoWhatTheyDoInOrderOfTime) {
+  std::uint64_t lost = 0, trimmed = 0, marked = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    for (const TimePs step : {TimePs{200'000'000}, TimePs{777'777}}) {
+      const Happenings in_order = conversation(seed, 0, step);
+      ASSERT_EQ(conversation(seed, 1 << 17, step), in_order) << "seed " << seed << ", steps of " << step << " ps";
+      ASSERT_EQ(conversation(seed, 100, step), in_order) << "seed " << seed << ", short rounds";
+      for (const auto& port : in_order.ports) {
+        lost += port[2];
+        trimmed += port[3];
+        marked += port[4];
+      }
+    }
+  }
+  EXPECT_GT(lost, 0U);
+  EXPECT_GT(trimmed, 0U);
+  EXPECT_GT(marked, 0U);
+}
+
+TEST(RoundQueue, GivesEachEventInARoundThatIsNoLongerThanAskedFor) {
+  std::mt19937_64 random(3);
+  for (const TimePs longest : {TimePs{2}, TimePs{1'000}, TimePs{25'123}, TimePs{1'000'000}, TimePs{3'000'000'000}}) {
+    RoundQueue queue;
+    queue.set_longest(longest);
+    queue.set_most_events(50);
+    using Key = std::tuple<TimePs, FabricEventKind, std::uint32_t, std::uint32_t>;
+    const auto key = [](const FabricEvent& event) { return Key(event.time, event.kind, event.target, event.payload); };
+    std::multiset<Key> expected;
+    std::uint32_t number = 0;
+    TimePs now = 0;
+    std::uint64_t taken = 0;
+    for (int i = 0; i < 3'000; ++i) {
+      for (std::uint64_t n = random() % 40; n > 0; --n) {
+        const std::array<TimePs, 3> reaches{longest, 100 * longest, 100'000 * longest};
+        const FabricEvent event{now + random() % reaches[random() % 3], static_cast<FabricEventKind>(random() % 4),
+                                static_cast<std::uint32_t>(random() % FabricEventQueue::kMostTargets),
+                                number++ % FabricEventQueue::kMostPayloads};
+        expected.insert(key(event));
+        queue.push(event);
+      }
+      ASSERT_EQ(queue.next_time(), expected.empty() ? kNever : std::get<0>(*expected.begin()));
+      const TimePs horizon = now + 1 + random() % (3 * longest);
+      std::vector<RoundQueue::Event> events;
+      TimePs begin = 0, end = 0;
+      while (queue.take(horizon, events, begin, end)) {
+        ASSERT_LE(end, horizon);
+        ASSERT_LE(end - begin, longest);
+        for (const RoundQueue::Event& event : events) {
+          const FabricEvent whole = event.at(begin);
+          ASSERT_GE(whole.time, now);
+          ASSERT_LT(whole.time, end);
+          const auto found = expected.find(key(whole));
+          ASSERT_NE(found, expected.end());
+          expected.erase(found);
+          ++taken;
+        }
+        ASSERT_TRUE(expected.empty() || std::get<0>(*expected.begin()) >= end);
+        now = end;
+        queue.fit(now);
+      }
+      now = horizon;
+    }
+    EXPECT_GT(taken, 1'000U);
+    EXPECT_EQ(queue.take_all().size(), expected.size());
+  }
 }
 
 TEST(Network, ALinkThatIsDownLosesWhatIsSentIntoIt) {
