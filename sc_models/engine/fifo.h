@@ -6,6 +6,7 @@
 #include <bit>
 #include <cassert>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,8 +34,8 @@ class Fifo {
   }
   Fifo(Unlisted, std::string name, std::uint32_t capacity)
       : occupancy_(kUnlisted, std::move(name), "entries", capacity),
-        ring_(std::bit_ceil(std::min(capacity, kFirstEntries))),
-        mask_(ring_.size() - 1) {}
+        mask_(std::bit_ceil(std::min(capacity, kFirstEntries)) - 1),
+        ring_(std::make_unique<Entry[]>(mask_ + 1)) {}
   Fifo(const Fifo&) = delete;
   Fifo& operator=(const Fifo&) = delete;
 
@@ -56,7 +57,8 @@ class Fifo {
   void push(TimePs now, Item item, TimePs ready_at) {
     assert(!full());
     occupancy_.add(now, 1);
-    if (occupancy_.tap().recorder != nullptr) tell(Record::Kind::push, now, ready_at, item);
+    if (occupancy_.is_heard()) [[unlikely]]
+      tell(Record::Kind::push, now, ready_at, item);
     if (tail_ - head_ > mask_) [[unlikely]]
       grow();
     ring_[tail_ & mask_] = Entry{ready_at, std::move(item)};
@@ -73,8 +75,9 @@ class Fifo {
     occupancy_.remove(now, 1);
     Item item = std::move(ring_[head_ & mask_].item);
     ++head_;
-    if (occupancy_.tap().recorder != nullptr) tell(Record::Kind::pop, now, now, item);
-    wake_producers(now);
+    if (occupancy_.is_heard()) [[unlikely]]
+      tell(Record::Kind::pop, now, now, item);
+    if (producers_wait_) wake_producers(now);
     return item;
   }
 
@@ -94,6 +97,7 @@ class Fifo {
       if (waiting == &producer) return;
     }
     waiting_producers_.push_back(&producer);
+    producers_wait_ = true;
   }
 
   /// A producer found too little room and gave up.
@@ -126,18 +130,21 @@ class Fifo {
     return buffer;
   }
   [[gnu::cold, gnu::noinline]] void grow() {
-    std::vector<Entry> larger(ring_.size() * 2);
-    for (std::uint64_t i = head_; i != tail_; ++i) larger[i & (larger.size() - 1)] = std::move(ring_[i & mask_]);
-    ring_.swap(larger);
-    mask_ = ring_.size() - 1;
+    const std::uint64_t mask = 2 * mask_ + 1;
+    auto larger = std::make_unique<Entry[]>(mask + 1);
+    for (std::uint64_t i = head_; i != tail_; ++i) larger[i & mask] = std::move(ring_[i & mask_]);
+    ring_ = std::move(larger);
+    mask_ = mask;
   }
   [[gnu::cold, gnu::noinline]] void tell(Record::Kind kind, TimePs now, TimePs until, const Item& item) const {
     const RecorderTap& tap = occupancy_.tap();
+    if (tap.recorder == nullptr) return;
     tap.recorder->add(record_of(kind, tap.object, now, until, item));
   }
   void wake_producers(TimePs now) {
     for (Box* producer : waiting_producers_) producer->wake_at(now);
     waiting_producers_.clear();
+    producers_wait_ = false;
   }
 
   /// The ring grows to what is held at once, so that a long queue with few entries stays in the cache.
@@ -149,13 +156,15 @@ class Fifo {
   };
 
   Occupancy occupancy_;
-  std::vector<Entry> ring_;
+  // Down to the last flag in one cache line.
   std::uint64_t mask_;
+  std::unique_ptr<Entry[]> ring_;
   std::uint64_t head_ = 0;
   std::uint64_t tail_ = 0;
   Box* consumer_ = nullptr;
-  bool consumer_waits_ = true;
   TimePs not_before_ = 0;  ///< while the consumer waits: it has no use for an earlier step
+  bool consumer_waits_ = true;
+  bool producers_wait_ = false;
   std::vector<Box*> waiting_producers_;
 };
 

@@ -82,7 +82,7 @@ class alignas(64) IssueSlot {
   void blocked(TimePs now, Cause cause) {
     close(now);
     state_ = cause.index();
-    if (tap_.recorder != nullptr) tell(state_, last_);
+    if (is_recorded_) tell(state_, last_);
   }
   /// Nothing to do: starved while the NIC holds work for the slot, idle otherwise.
   void empty(TimePs now) {
@@ -100,7 +100,10 @@ class alignas(64) IssueSlot {
   Cause stalled_by() const { return stalled_by_; }
 
   void observe(SlotObserver& observer) { observer_ = &observer; }
-  void record_to(Recorder& recorder, std::uint32_t object) const { tap_ = {&recorder, object}; }
+  void record_to(Recorder& recorder, std::uint32_t object) const {
+    tap_ = {&recorder, object};
+    is_recorded_ = true;
+  }
   const WorkClock& work() const { return *work_; }
   bool is_blocked() const { return state_ != kEmpty; }
   /// Precondition: is_blocked().
@@ -127,12 +130,12 @@ class alignas(64) IssueSlot {
   void open_empty() {
     state_ = kEmpty;
     work_at_open_ = work_->elapsed(last_);
-    if (tap_.recorder != nullptr) tell(kSlotEmpty, last_);
+    if (is_recorded_) tell(kSlotEmpty, last_);
   }
   [[gnu::noinline]] void stall(TimePs now, TimePs span_ps, Cause cause) {
     close(now);
     const TimePs end = now + span_ps;
-    if (tap_.recorder != nullptr && end > last_) tell(cause.index(), end);
+    if (is_recorded_ && end > last_) tell(cause.index(), end);
     if (end > last_) {
       blocked_[cause.index()] += end - last_;
       last_ = end;
@@ -150,12 +153,10 @@ class alignas(64) IssueSlot {
                         .packet = {}});
   }
   /// By an observer, which wants to know first, or by a recorder.
-  bool is_heard(TimePs now) const {
-    return tap_.recorder != nullptr || (observer_ != nullptr && now > observer_->quiet_until());
-  }
+  bool is_heard(TimePs now) const { return is_recorded_ || (observer_ != nullptr && now > observer_->quiet_until()); }
   [[gnu::noinline]] void busy_heard(TimePs now, TimePs until) {
     close(now);
-    if (tap_.recorder != nullptr && until > last_) tell(kSlotBusy, until);
+    if (is_recorded_ && until > last_) tell(kSlotBusy, until);
     issue(now, until);
     open_empty();
   }
@@ -195,6 +196,7 @@ class alignas(64) IssueSlot {
   TimePs work_at_open_ = 0;
   TimePs busy_ = 0;
   std::uint8_t state_ = kEmpty;
+  mutable bool is_recorded_ = false;
   mutable RecorderTap tap_;
   TimePs starved_ = 0;
   TimePs idle_ = 0;

@@ -9,22 +9,22 @@ namespace mrc {
 
 MemoryStructure::MemoryStructure(Shape shape, const MemoryConfig& config, std::uint32_t scrub_cycles,
                                  const ClockDomain& clock, KeyedRandom random)
-    : shape_(std::move(shape)),
+    : period_ps_(clock.period_ps()),
+      bank_mask_(config.banks - 1),
+      live_streams_(shape.streamed ? shape.instances : 0),
+      shape_(std::move(shape)),
       config_(config),
       scrub_cycles_(scrub_cycles),
-      period_ps_(clock.period_ps()),
-      bank_mask_(config.banks - 1),
-      random_(random),
-      live_streams_(shape_.streamed ? shape_.instances : 0) {
+      random_(random) {
   // A stream uses all banks of its instance, so that they are one server; a word has one bank.
   const std::uint32_t ports = config.ports == MemoryPorts::two_rw ? 2 : 1;
   slot_ps_ = period_ps_ / (shape_.streamed ? ports * config.banks : ports);
   word_shift_ = static_cast<std::uint32_t>(std::countr_zero(std::bit_floor(std::max(shape_.width_bits / 8, 1U))));
   servers_.resize(shape_.streamed ? shape_.instances : config.banks);
-  read_servers_ = write_servers_ = &servers_;
+  read_servers_ = write_servers_ = servers_.data();
   if (config.ports == MemoryPorts::one_r_one_w) {
     own_write_servers_.resize(servers_.size());
-    write_servers_ = &own_write_servers_;
+    write_servers_ = own_write_servers_.data();
   }
   next_correctable_ = draw_gap(config.correctable_per_gbit);
   next_uncorrectable_ = draw_gap(config.uncorrectable_per_gbit);
@@ -61,14 +61,13 @@ inline MemoryAccess MemoryStructure::serve_stream(TimePs now, bool reading, std:
                                                   TimePs spread_ps) {
   const TimePs shortest_ps = words * period_ps_;
   const bool checked = reading || shape_.checks_writes;
-  Servers& servers = reading ? *read_servers_ : *write_servers_;
-  Server& server = servers[instance];
+  Server& server = (reading ? read_servers_ : write_servers_)[instance];
   if (now > server.free_at) {
     const TimePs paid = std::min(server.background, now - server.free_at);
     server.background -= paid;
     server.free_at += paid;
   }
-  if (spread_ps <= shortest_ps) return serve(now, servers, instance, words, shortest_ps, checked);
+  if (spread_ps <= shortest_ps) return serve(now, server, words, shortest_ps, checked);
   TimePs delay_ps = 0;
   server.background += words * slot_ps_;
   if (server.background > spread_ps) [[unlikely]] {

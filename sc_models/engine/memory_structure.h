@@ -30,7 +30,7 @@ struct MemoryAccess {
 /// Words go to the bank of their (folded) address. Streams are the consecutive words of a packet, at most one per
 /// cycle, spread over all banks. A bank serves in the order in which it is asked (assumption: no priority among
 /// clients).
-class MemoryStructure {
+class alignas(64) MemoryStructure {
  public:
   struct Shape {
     std::string name;
@@ -47,18 +47,18 @@ class MemoryStructure {
   MemoryAccess read(TimePs now, std::uint64_t address) {
     ++reads_;
     count_words(now);
-    return serve(now, *read_servers_, bank_of(address), 1, period_ps_, true);
+    return serve(now, read_servers_[bank_of(address)], 1, period_ps_, true);
   }
   MemoryAccess write(TimePs now, std::uint64_t address) {
     ++writes_;
     count_words(now);
-    return serve(now, *write_servers_, bank_of(address), 1, period_ps_, shape_.checks_writes);
+    return serve(now, write_servers_[bank_of(address)], 1, period_ps_, shape_.checks_writes);
   }
   /// A word is read, changed and written back; the write takes a cycle of its own that nobody waits for.
   MemoryAccess update(TimePs now, std::uint64_t address) {
     const MemoryAccess access = read(now, address);
     ++writes_;
-    TimePs& free_at = (*write_servers_)[bank_of(address)].free_at;
+    TimePs& free_at = write_servers_[bank_of(address)].free_at;
     free_at = std::max(free_at, now + period_ps_) + slot_ps_;
     return access;
   }
@@ -100,14 +100,11 @@ class MemoryStructure {
     TimePs free_at = 0;     ///< its ports take a cycle for each of their accesses
     TimePs background = 0;  ///< time for accesses that may wait for idle cycles
   };
-  using Servers = std::vector<Server>;
-
   /// Folded, so that boxes that follow each other at a fixed distance do not meet in a bank for ever.
   std::uint64_t bank_of(std::uint64_t address) const { return (address ^ (address >> 6)) & bank_mask_; }
   /// `best_ps`: how long the access takes when nobody else is served.
-  MemoryAccess serve(TimePs now, Servers& servers, std::uint64_t index, std::uint32_t words, TimePs best_ps,
-                     bool checked) {
-    TimePs& free_at = servers[index].free_at;
+  MemoryAccess serve(TimePs now, Server& server, std::uint32_t words, TimePs best_ps, bool checked) {
+    TimePs& free_at = server.free_at;
     free_at = std::max(free_at, now) + words * slot_ps_;
     TimePs delay_ps = 0;
     if (free_at > now + best_ps) [[unlikely]]
@@ -153,30 +150,30 @@ class MemoryStructure {
   [[gnu::noinline]] MemoryAccess meet_errors(TimePs delay_ps, TimePs& free_at);
   std::uint64_t draw_gap(double per_gbit);
 
-  Shape shape_;
-  MemoryConfig config_;
-  std::uint32_t scrub_cycles_;
+  // What each access looks at comes first: two cache lines.
   TimePs period_ps_;
-  TimePs slot_ps_;  ///< a cycle, divided by the accesses that a server does in it
-  std::uint32_t bank_mask_;
-  std::uint32_t word_shift_;  ///< log2 of a word's bytes, of a streamed memory
-  Servers servers_;
-  Servers own_write_servers_;  ///< where a bank has a port for each direction
-  Servers* read_servers_;
-  Servers* write_servers_;
-  KeyedRandom random_;
-
+  TimePs slot_ps_ = 0;  ///< a cycle, divided by the accesses that a server does in it
+  Server* read_servers_ = nullptr;
+  Server* write_servers_ = nullptr;
   std::uint64_t reads_ = 0;
   std::uint64_t writes_ = 0;
-  std::uint64_t conflict_stalls_ = 0;
-  std::uint64_t conflict_stall_cycles_ = 0;
+  std::uint64_t checked_words_ = 0;
+  std::uint64_t next_error_ = kNoError;  ///< the earlier of the two
   TimePs cycle_start_ = 0;
   std::uint32_t in_cycle_ = 0;
   std::uint32_t peak_ = 0;
+  std::uint32_t bank_mask_;
+  std::uint32_t word_shift_ = 0;           ///< log2 of a word's bytes, of a streamed memory
   std::vector<LiveStreams> live_streams_;  ///< by instance
 
-  std::uint64_t checked_words_ = 0;
-  std::uint64_t next_error_ = kNoError;  ///< the earlier of the two
+  Shape shape_;
+  MemoryConfig config_;
+  std::uint32_t scrub_cycles_;
+  std::vector<Server> servers_;
+  std::vector<Server> own_write_servers_;  ///< where a bank has a port for each direction
+  KeyedRandom random_;
+  std::uint64_t conflict_stalls_ = 0;
+  std::uint64_t conflict_stall_cycles_ = 0;
   std::uint64_t next_correctable_ = kNoError;
   std::uint64_t next_uncorrectable_ = kNoError;
   std::uint64_t corrected_errors_ = 0;

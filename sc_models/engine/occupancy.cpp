@@ -5,24 +5,31 @@
 namespace mrc {
 
 double Occupancy::mean(TimePs end) const {
-  const TimePs until = std::max(end, account_.last);
+  const TimePs until = std::max(end, last_);
   if (until == 0) return 0;
-  const LevelTime level_time = account_.level_time + product(account_.level, until - account_.last);
-  return static_cast<double>(level_time) / static_cast<double>(until);
+  return static_cast<double>(level_time() + product(level_, until - last_)) / static_cast<double>(until);
+}
+
+Occupancy::LevelTime Occupancy::level_time() const {
+  LevelTime sum = level_time_;
+  const std::size_t exact = std::min<std::size_t>(exact_levels_, histogram_.size());
+  for (std::size_t level = 0; level < exact; ++level) sum += product(level, histogram_[level]);
+  return sum;
 }
 
 double Occupancy::time_full_share(TimePs end) const {
   if (end == 0) return 0;
-  const TimePs open = end > account_.last && (refused_ || account_.level >= capacity_) ? end - account_.last : 0;
-  return static_cast<double>(account_.full_time + open) / static_cast<double>(end);
+  const TimePs open = end > last_ && (refused_ || level_ >= capacity_) ? end - last_ : 0;
+  const TimePs binned = full_has_bin() && histogram_.size() > last_bin_ ? histogram_[last_bin_] : 0;
+  return static_cast<double>(full_time_ + binned + open) / static_cast<double>(end);
 }
 
 std::vector<TimePs> Occupancy::closed_histogram(TimePs end) const {
   std::vector<TimePs> bins = histogram_;
-  if (end <= account_.last) return bins;
-  const std::size_t bin = std::min(bin_of(account_.level), last_bin_);
+  if (end <= last_) return bins;
+  const std::size_t bin = std::min(bin_of(level_), last_bin_);
   bins.resize(std::max(bins.size(), bin + 1));
-  bins[bin] += end - account_.last;
+  bins[bin] += end - last_;
   return bins;
 }
 
@@ -37,7 +44,7 @@ void Occupancy::remove_announced_until(TimePs end, Ring<Removal>& announced) {
   // The first may come late, or find a bin missing: the rest are in order of time, and go down from a level with a bin.
   take(announced.front().at, announced.front().amount);
   announced.pop();
-  if (observer_ != nullptr || counts_ || account_.level >= capacity_ || !has_bin()) {
+  if (observer_ != nullptr || counts_ || level_ >= capacity_ || !has_bin()) {
     announced.pop_while([&](const Removal& oldest) {
       if (oldest.at > end) return false;
       take(oldest.at, oldest.amount);
@@ -46,15 +53,15 @@ void Occupancy::remove_announced_until(TimePs end, Ring<Removal>& announced) {
     return;
   }
   TimePs* const bins = histogram_.data();
-  std::uint64_t level = account_.level;
-  TimePs last = account_.last;
-  LevelTime level_time = account_.level_time;
+  std::uint64_t level = level_;
+  TimePs last = last_;
+  LevelTime level_time = level_time_;
   announced.pop_while([&](const Removal& oldest) {
     if (oldest.at > end) return false;
     if (oldest.at > last) {
       const TimePs span = oldest.at - last;
       bins[bin_of(level)] += span;
-      level_time += product(level, span);
+      if (level >= exact_levels_) level_time += product(level, span);
       last = oldest.at;
     } else {
       level_time -= product(oldest.amount, last - oldest.at);
@@ -62,9 +69,9 @@ void Occupancy::remove_announced_until(TimePs end, Ring<Removal>& announced) {
     level -= oldest.amount;
     return true;
   });
-  account_.level = level;
-  account_.last = last;
-  account_.level_time = level_time;
+  level_ = level;
+  last_ = last;
+  level_time_ = level_time;
 }
 
 std::uint64_t Occupancy::p99(TimePs end) const {

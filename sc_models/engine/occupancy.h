@@ -70,8 +70,9 @@ class alignas(64) Occupancy {
   }
   Occupancy(Unlisted, std::string name, std::string unit, std::uint64_t capacity)
       : capacity_(capacity),
-        counts_(unit != "bytes" && unit != "credits"),
         histogram_(1),
+        exact_levels_(static_cast<std::uint32_t>(std::min(capacity, kExactLevels - 1) + 1)),
+        counts_(unit != "bytes" && unit != "credits"),
         last_bin_(bin_of(capacity)),
         name_(std::move(name)),
         unit_(std::move(unit)) {}
@@ -79,8 +80,8 @@ class alignas(64) Occupancy {
   Occupancy(const Occupancy&) = delete;
   Occupancy& operator=(const Occupancy&) = delete;
 
-  bool fits(std::uint64_t amount) const { return account_.level + amount <= capacity_; }
-  std::uint64_t level() const { return account_.level; }
+  bool fits(std::uint64_t amount) const { return level_ + amount <= capacity_; }
+  std::uint64_t level() const { return level_; }
   std::uint64_t capacity() const { return capacity_; }
   const std::string& name() const { return name_; }
   const std::string& unit() const { return unit_; }
@@ -115,8 +116,8 @@ class alignas(64) Occupancy {
   void remove_announced_until(TimePs end, Ring<Removal>& announced);
   /// The level is `level` from `now` on, for what is held elsewhere; a change counts as one access.
   void set(TimePs now, std::uint64_t level) {
-    if (level > account_.level) add(now, level - account_.level);
-    if (level < account_.level) remove(now, account_.level - level);
+    if (level > level_) add(now, level - level_);
+    if (level < level_) remove(now, level_ - level);
   }
   /// A producer found no room at `now`; the time until the next change counts as full.
   void refuse(TimePs now) {
@@ -137,6 +138,8 @@ class alignas(64) Occupancy {
     is_heard_ = true;
   }
   const RecorderTap& tap() const { return tap_; }
+  /// False where there is no recorder; at hand, unlike tap().
+  bool is_heard() const { return is_heard_; }
 
   /// Over the time until `end`, or until the last change where that came later.
   double mean(TimePs end) const;
@@ -159,33 +162,27 @@ class alignas(64) Occupancy {
  private:
   /// Sum of level times time, in the buffer's unit times ps: 64 bits would overflow after 0.3 s with 64 MB.
   __extension__ using LevelTime = unsigned __int128;
-  /// What each change reads and writes.
-  struct Account {
-    std::uint64_t level = 0;
-    TimePs last = 0;
-    LevelTime level_time = 0;
-    TimePs full_time = 0;
-  };
 
   static constexpr std::uint32_t kLinearBits = 6;  ///< 2^6 levels have a bin each, then 2^6 bins an octave
+  static constexpr std::uint64_t kExactLevels = 1ULL << (kLinearBits + 1);  ///< so the bins up to the first two octaves
 
   static LevelTime product(std::uint64_t level, TimePs span) { return LevelTime{level} * span; }
   static std::size_t bin_of(std::uint64_t level) {
-    if (level < (1ULL << (kLinearBits + 1))) return static_cast<std::size_t>(level);
+    if (level < kExactLevels) return static_cast<std::size_t>(level);
     const auto shift = static_cast<std::uint32_t>(std::bit_width(level)) - kLinearBits - 1;
     return static_cast<std::size_t>((std::uint64_t{shift} << kLinearBits) + (level >> shift));
   }
   /// The level's bin is there already.
-  bool has_bin() const { return bin_of(account_.level) < histogram_.size(); }
+  bool has_bin() const { return bin_of(level_) < histogram_.size(); }
   [[gnu::always_inline]] void enter(TimePs now, std::uint64_t amount) {
-    if (!close(now)) account_.level_time += product(amount, account_.last - now);
+    if (!close(now)) level_time_ += product(amount, last_ - now);
     if (counts_) writes_.count(now);
-    account_.level += amount;
-    high_water_ = std::max(high_water_, account_.level);
+    level_ += amount;
+    high_water_ = std::max(high_water_, level_);
   }
   [[gnu::always_inline]] void leave(TimePs now, std::uint64_t amount) {
-    if (!close(now)) account_.level_time -= product(amount, account_.last - now);
-    account_.level -= amount;
+    if (!close(now)) level_time_ -= product(amount, last_ - now);
+    level_ -= amount;
     if (counts_) reads_.count(now);
     waited_for_ = false;
   }
@@ -204,7 +201,7 @@ class alignas(64) Occupancy {
     if (tap_.recorder != nullptr) tap_.recorder->level(tap_.object, now, -amount);
   }
   static std::uint64_t upper_edge(std::size_t bin) {
-    if (bin < (1ULL << (kLinearBits + 1))) return bin;
+    if (bin < kExactLevels) return bin;
     const std::uint64_t shift = (bin >> kLinearBits) - 1;
     const std::uint64_t mantissa = bin - (shift << kLinearBits);
     return ((mantissa + 1) << shift) - 1;
@@ -215,33 +212,47 @@ class alignas(64) Occupancy {
 
   /// False where `now` is not later than the last change. Called several times per packet and box.
   [[gnu::always_inline]] bool close(TimePs now) {
-    if (now <= account_.last) {
+    if (now <= last_) {
       refused_ = false;
       return false;
     }
-    const TimePs span = now - account_.last;
-    std::size_t bin = bin_of(account_.level);
+    const TimePs span = now - last_;
+    std::size_t bin = bin_of(level_);
     if (bin >= histogram_.size()) [[unlikely]]
       bin = add_bin(bin);
     histogram_[bin] += span;
-    account_.level_time += product(account_.level, span);
-    if (refused_ || account_.level >= capacity_) account_.full_time += span;
-    refused_ = false;
-    account_.last = now;
+    if (refused_) [[unlikely]] {
+      if (level_ < capacity_) full_time_ += span;
+      refused_ = false;
+    }
+    if (level_ >= exact_levels_) {
+      // A level above the capacity is in the bin of the capacity.
+      level_time_ += product(full_has_bin() ? level_ - capacity_ : level_, span);
+      if (level_ >= capacity_ && !full_has_bin()) full_time_ += span;
+    }
+    last_ = now;
     return true;
   }
+  /// The time with a full buffer is that of its last bin.
+  bool full_has_bin() const { return capacity_ < kExactLevels; }
+  /// Level times time until the last change.
+  LevelTime level_time() const;
 
-  // What each change looks at comes first, from the beginning of a cache line on.
-  Account account_;
+  // What each change looks at comes first: a cache line, and one of the accesses.
+  std::uint64_t level_ = 0;
+  TimePs last_ = 0;  ///< change
   std::uint64_t capacity_;
   std::uint64_t high_water_ = 0;
-  bool refused_ = false;     ///< since the last change
-  bool waited_for_ = false;  ///< a refusal since something left last
+  std::vector<TimePs> histogram_;  ///< time in each bin, up to the highest so far
+  std::uint32_t exact_levels_;     ///< that many have a bin that says all of them
+  bool refused_ = false;           ///< since the last change
+  bool waited_for_ = false;        ///< a refusal since something left last
   bool counts_;
   mutable bool is_heard_ = false;  ///< an observer or a recorder is told of changes
-  std::vector<TimePs> histogram_;  ///< time in each bin, up to the highest so far
   AccessCounter writes_;
   AccessCounter reads_;
+  LevelTime level_time_ = 0;  ///< of levels that no bin says, and what changes that came late have to put right
+  TimePs full_time_ = 0;      ///< that the last bin does not say
   mutable LevelObserver* observer_ = nullptr;
   mutable RecorderTap tap_;
   std::uint64_t refusals_ = 0;

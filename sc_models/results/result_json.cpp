@@ -1,7 +1,9 @@
 #include "results/result_json.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <charconv>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -268,16 +270,29 @@ std::string text_of(const Json& value) {
 
 /// An array. A series may have hundreds of thousands of numbers, most of them whole and equal to the one before: as
 /// values of the JSON library they took an eighth of a short run. None is -0.0.
+/// As the JSON library writes it.
+std::string_view text_of_whole(std::uint64_t value, std::array<char, 24>& buffer) {
+  char* end = std::to_chars(buffer.data(), buffer.data() + buffer.size() - 2, value).ptr;
+  *end++ = '.';
+  *end++ = '0';
+  return {buffer.data(), end};
+}
+
 void append_values(std::string& text, const std::vector<double>& values) {
   constexpr double kFirstWithExponent = 1e15;  // in the library's text
+  std::array<char, 24> whole;
   std::string number;
   text += '[';
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double value = values[i];
     if (i > 0) text += ',';
     if (i == 0 || value != values[i - 1]) {
-      const bool whole = value >= 0 && value < kFirstWithExponent && value == std::floor(value);
-      number = whole ? fmt::format("{}.0", static_cast<std::uint64_t>(value)) : text_of(value);
+      const bool in_range = value >= 0 && value < kFirstWithExponent;
+      const std::uint64_t rounded = in_range ? static_cast<std::uint64_t>(value) : 0;
+      if (in_range && static_cast<double>(rounded) == value)
+        number = text_of_whole(rounded, whole);
+      else
+        number = text_of(value);
     }
     text += number;
   }
