@@ -33,7 +33,8 @@ void add_run_parameters(ParameterTable& table) {
                "wheel: one event wheel per NIC, with lookahead; methods: one process per box (slow, for checking)",
                assumption);
   MRC_SCENARIO(run.quantum_ns, "ns", 0, 1e6,
-               "time by which a wheel runs ahead of the kernel; 0: the shortest link delay", assumption);
+               "time by which a wheel runs ahead of the kernel; 0: as far as the delays of cables and switches let it",
+               assumption);
 }
 
 }  // namespace mrc

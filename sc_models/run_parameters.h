@@ -19,7 +19,7 @@ struct RunConfig {
   double stop_within_percent = 0;   ///< ends the run when steady goodput is known to so much; 0: never
   double fast_forward_percent = 0;  ///< skips time where payload rates are known to so much; 0: never
   bool message_causes = false;      ///< records what the slowest messages waited for
-  double quantum_ns = 0;            ///< how far a wheel runs ahead; 0 = the shortest link delay
+  double quantum_ns = 0;            ///< how far a wheel runs ahead; 0 = as far as delays let it
 };
 
 void add_run_parameters(ParameterTable& table);

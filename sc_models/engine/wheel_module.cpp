@@ -103,8 +103,21 @@ void WheelModule::run() {
 void WheelModule::run_wheel() {
   const TimePs now = kernel_now();
   if (SameTimeBound::is_due(++activations_) && same_time_.exceeded(now)) throw EndlessError(name(), now);
+  wanted_before_ = 0;  // what the source sends has this wheel run now
+  run_to(source_ == nullptr ? now + quantum_ps_ : source_->go_ahead() + delay_from_source_ps_);
+}
+
+TimePs WheelModule::go_ahead() {
+  const TimePs horizon = std::min(kernel_now() + quantum_ps_, limit_);
+  if (horizon <= horizon_) return horizon_;
+  wake_.cancel();
+  run_to(horizon);
+  return horizon_;
+}
+
+void WheelModule::run_to(TimePs horizon) {
   wanted_before_ = 0;
-  horizon_ = std::min(now + quantum_ps_, limit_);
+  horizon_ = std::min(horizon, limit_);
   steps_ += wheel_.run_before(horizon_);
   wanted_before_ = kNever;
   const TimePs next = wheel_.next_time();

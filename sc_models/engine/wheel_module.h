@@ -36,6 +36,15 @@ class WheelModule : public sc_core::sc_module {
   /// Called by Box's constructor.
   std::uint32_t add(Box& box);
 
+  /// Where the shortest delay is known after construction.
+  void set_quantum(TimePs quantum_ps) { quantum_ps_ = quantum_ps; }
+  /// Values come here from `source` alone, `delay_ps` after what sends them at the earliest. So `source` first does
+  /// what it may at that time, and this wheel then is ahead of the kernel by the quanta of both. In wheel mode.
+  void follow(WheelModule& source, TimePs delay_ps) {
+    source_ = &source;
+    delay_from_source_ps_ = delay_ps;
+  }
+
   /// Asks for a step of a box; also called from another module's wheel when a link's value is due, which is never
   /// earlier than this module's horizon.
   void arm(std::uint32_t position, TimePs time) {
@@ -70,12 +79,17 @@ class WheelModule : public sc_core::sc_module {
 
   void run();
   void run_wheel();
+  /// Does what is due before the quantum's end. Returns the horizon.
+  TimePs go_ahead();
+  void run_to(TimePs horizon);
   void run_method(Method& method, std::uint32_t position);
   [[gnu::noinline]] void notify_wheel(TimePs time);
   void notify_method(std::uint32_t position, TimePs time);
 
   KernelMode mode_;
   TimePs quantum_ps_;
+  WheelModule* source_ = nullptr;  ///< null: follows nobody
+  TimePs delay_from_source_ps_ = 0;
   TimePs wanted_before_ = kNever;  ///< steps before this need an earlier call of run(); 0 while it runs
   TimePs horizon_ = 0;
   TimePs limit_ = kNever;

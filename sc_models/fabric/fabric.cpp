@@ -1,5 +1,7 @@
 #include "fabric/fabric.h"
 
+#include <algorithm>
+
 #include "engine/box.h"
 #include "fabric/fabric_parameters.h"
 
@@ -33,15 +35,28 @@ std::vector<PortLinks> Fabric::links_of(NodeId node) {
       scenario_.fabric.forwarding == SwitchForwarding::cut_through ? Link::DueAt::first_bit : Link::DueAt::last_bit;
   std::vector<PortLinks> links;
   for (std::uint32_t plane = 0; plane < topology().planes(); ++plane) {
-    const TimePs delay = topology().links()[topology().uplink_of(node, plane)].delay_ps;
+    const LinkInfo& uplink = topology().links()[topology().uplink_of(node, plane)];
+    const TimePs delay = uplink.delay_ps;
     cables_.push_back(
         {node, plane, std::make_unique<Link>(delay, due), std::make_unique<Link>(delay, Link::DueAt::last_bit)});
     Cable& cable = cables_.back();
-    cable.up->set_receiver(runner_.get());
+    cable.up->set_receiver(runner_.get(), topology().switches()[uplink.to].latency_ps);
     network_.attach(node, plane, *cable.down);
     links.push_back({cable.up.get(), cable.down.get()});
   }
   return links;
+}
+
+TimePs Fabric::shortest_way_in() const {
+  TimePs shortest = kNever;
+  for (const Cable& cable : cables_) shortest = std::min(shortest, cable.up->latency_ps());
+  return shortest;
+}
+
+TimePs Fabric::shortest_way_out() const {
+  TimePs shortest = kNever;
+  for (const Cable& cable : cables_) shortest = std::min(shortest, cable.down->latency_ps());
+  return shortest;
 }
 
 std::uint64_t Fabric::packets_in_cables() const {

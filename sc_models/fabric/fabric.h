@@ -24,6 +24,10 @@ class Fabric : public WheelModule {
   static TimePs quantum_ps(const ScenarioConfig& scenario);
   /// The cables of a detailed node's ports.
   std::vector<PortLinks> links_of(NodeId node);
+  /// From what a detailed node sends until a switch acts on it, and from what a switch sends until such a node acts on
+  /// it, at least; kNever without detailed nodes. With all nodes and their receivers in place.
+  TimePs shortest_way_in() const;
+  TimePs shortest_way_out() const;
 
   Network& network() { return network_; }
   const Network& network() const { return network_; }

@@ -24,12 +24,14 @@ class Link {
 
   Link(TimePs delay_ps, DueAt due_at) : delay_ps_(delay_ps), due_at_(due_at), ring_(kFirstFlights) {}
 
-  /// `latency_ps`: what the receiver's MAC and FEC take before it can look; a packet in them is still on its way.
+  /// `latency_ps`: what the receiver's MAC and FEC, or a switch, take before it acts; a packet in them is still on its
+  /// way.
   void set_receiver(Box* receiver, TimePs latency_ps = 0) {
     receiver_ = receiver;
     receiver_latency_ps_ = latency_ps;
   }
-  TimePs delay_ps() const { return delay_ps_; }
+  /// From a bit's start until the receiver can look at it.
+  TimePs latency_ps() const { return delay_ps_ + receiver_latency_ps_; }
 
   /// First and last bit leave the sender at these times; packets are sent in order.
   void send(TimePs first_bit_out, TimePs last_bit_out, const Packet& packet) {

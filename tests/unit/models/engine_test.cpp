@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <deque>
 #include <random>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/clock_domain.h"
@@ -124,6 +126,79 @@ TEST(EventWheel, WakesFromAnotherWheelThroughALink) {
   EXPECT_EQ(link.next_due(), 190U);
   run_until(1000);
   EXPECT_EQ(log, (std::vector<std::string>{"receiver@190"}));
+}
+
+/// Sends each value that comes on to one of the others, as another value that says to whom and when.
+class Exchange : public Box {
+ public:
+  Exchange(WheelModule& owner, TimePs way_ps) : Box("exchange", owner), way_ps_(way_ps) {}
+  void connect(std::vector<Exchange*> others) { others_ = std::move(others); }
+  void send(TimePs at, std::uint32_t value) {
+    values_.emplace(at, value);
+    wake_at(at);
+  }
+  void step(TimePs now) override {
+    for (; !values_.empty() && values_.begin()->first <= now; values_.erase(values_.begin())) {
+      const auto [at, value] = *values_.begin();
+      EXPECT_EQ(at, now);
+      came.emplace_back(at, value);
+      const std::uint32_t next = value * 1'664'525 + 1'013'904'223;
+      others_[(next >> 16) % others_.size()]->send(now + way_ps_ + (next >> 8) % 90, next);
+    }
+    if (!values_.empty()) wake_at(values_.begin()->first);
+  }
+  std::vector<std::pair<TimePs, std::uint32_t>> came;
+
+ private:
+  TimePs way_ps_;
+  std::vector<Exchange*> others_;
+  std::set<std::pair<TimePs, std::uint32_t>> values_;
+};
+
+/// Three nodes around a hub, as NICs are around the fabric. Where the nodes do not follow the hub, all go ahead by the
+/// shorter way.
+struct Star {
+  static constexpr TimePs kWayIn = 70;
+  static constexpr TimePs kWayOut = 40;
+
+  explicit Star(bool follows)
+      : hub_wheel("hub", KernelMode::wheel, follows ? kWayIn : kWayOut), hub(hub_wheel, kWayOut) {
+    std::vector<Exchange*> all;
+    for (const char* name : {"a", "b", "c"}) {
+      WheelModule& wheel = wheels.emplace_back(name, KernelMode::wheel, kWayOut);
+      if (follows) wheel.follow(hub_wheel, kWayOut);
+      all.push_back(&nodes.emplace_back(wheel, kWayIn));
+      all.back()->connect({&hub});
+    }
+    hub.connect(all);
+    for (std::uint32_t i = 0; i < 8; ++i) all[i % all.size()]->send(i, i);
+  }
+  void set_limit(TimePs limit) {
+    hub_wheel.set_limit(limit);
+    for (WheelModule& wheel : wheels) wheel.set_limit(limit);
+  }
+
+  WheelModule hub_wheel;
+  Exchange hub;
+  std::deque<WheelModule> wheels;
+  std::deque<Exchange> nodes;
+};
+
+TEST(EventWheel, ThatFollowsAnotherGoesFurtherAtOnceAndSeesTheSame) {
+  Star near(false);
+  Star far(true);
+  for (TimePs limit = 1000; limit <= 50'000; limit += 1000) {
+    near.set_limit(limit);
+    far.set_limit(limit);
+    run_kernel_to(limit);
+    ASSERT_EQ(far.hub.came, near.hub.came);
+    for (std::size_t i = 0; i < far.nodes.size(); ++i) ASSERT_EQ(far.nodes[i].came, near.nodes[i].came);
+  }
+  EXPECT_GT(far.hub.came.size(), 1000U);
+  for (std::size_t i = 0; i < far.nodes.size(); ++i) {
+    EXPECT_GT(far.nodes[i].came.size(), 300U);
+    EXPECT_LT(far.wheels[i].activations(), near.wheels[i].activations() * 2 / 3);
+  }
 }
 
 /// Moves numbers from one queue to the next, one every `interval`.
