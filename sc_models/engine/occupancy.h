@@ -138,7 +138,7 @@ class alignas(64) Occupancy {
     is_heard_ = true;
   }
   const RecorderTap& tap() const { return tap_; }
-  /// False where there is no recorder; at hand, unlike tap().
+  /// False where neither a recorder nor an observer is told of changes; at hand, unlike tap().
   bool is_heard() const { return is_heard_; }
 
   /// Over the time until `end`, or until the last change where that came later.

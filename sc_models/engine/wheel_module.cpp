@@ -103,8 +103,12 @@ void WheelModule::run() {
 void WheelModule::run_wheel() {
   const TimePs now = kernel_now();
   if (SameTimeBound::is_due(++activations_) && same_time_.exceeded(now)) throw EndlessError(name(), now);
-  wanted_before_ = 0;  // what the source sends has this wheel run now
-  run_to(source_ == nullptr ? now + quantum_ps_ : source_->go_ahead() + delay_from_source_ps_);
+  if (source_ == nullptr) {
+    run_to(now + quantum_ps_);
+    return;
+  }
+  wanted_before_ = 0;  // what the source sends needs no other call
+  run_to(source_->go_ahead() + delay_from_source_ps_);
 }
 
 TimePs WheelModule::go_ahead() {

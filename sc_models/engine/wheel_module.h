@@ -1,6 +1,6 @@
 // The bridge between the SystemC kernel and a set of boxes. In wheel mode one SC_METHOD runs all boxes ahead of the
-// kernel by a quantum no longer than the shortest delay of any value that leaves the module, so the results are exact.
-// In methods mode every box is a separate SC_METHOD without lookahead: slow, and the reference of the tests.
+// kernel by a quantum no longer than the shortest delay of any value that comes to the module, so the results are
+// exact. In methods mode every box is a separate SC_METHOD without lookahead: slow, and the reference of the tests.
 #pragma once
 
 #include <cstdint>
@@ -29,19 +29,20 @@ void run_kernel_to(TimePs end);
 
 class WheelModule : public sc_core::sc_module {
  public:
-  /// `quantum_ps` at least 1 and at most the shortest delay from this module to another.
+  /// `quantum_ps` at least 1 and at most the shortest delay from another module to this one.
   WheelModule(const sc_core::sc_module_name& name, KernelMode mode, TimePs quantum_ps);
   ~WheelModule() override;
 
   /// Called by Box's constructor.
   std::uint32_t add(Box& box);
 
-  /// Where the shortest delay is known after construction.
+  /// As in the constructor, between two steps of the series. Precondition: all modules are at their limits.
   void set_quantum(TimePs quantum_ps) { quantum_ps_ = quantum_ps; }
   /// Values come here from `source` alone, `delay_ps` after what sends them at the earliest. So `source` first does
-  /// what it may at that time, and this wheel then is ahead of the kernel by the quanta of both. In wheel mode.
-  void follow(WheelModule& source, TimePs delay_ps) {
-    source_ = &source;
+  /// what it may at that time, and this wheel then goes as far as that and the delay; its own quantum does not count.
+  /// Null: it follows nobody. Precondition as that of set_quantum().
+  void follow(WheelModule* source, TimePs delay_ps) {
+    source_ = source;
     delay_from_source_ps_ = delay_ps;
   }
 

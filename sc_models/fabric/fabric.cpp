@@ -47,16 +47,17 @@ std::vector<PortLinks> Fabric::links_of(NodeId node) {
   return links;
 }
 
-TimePs Fabric::shortest_way_in() const {
-  TimePs shortest = kNever;
-  for (const Cable& cable : cables_) shortest = std::min(shortest, cable.up->latency_ps());
-  return shortest;
+TimePs Fabric::shortest(std::unique_ptr<Link> Cable::*direction) const {
+  TimePs least = kNever;
+  for (const Cable& cable : cables_) least = std::min(least, (cable.*direction)->latency_ps());
+  return least;
 }
 
-TimePs Fabric::shortest_way_out() const {
-  TimePs shortest = kNever;
-  for (const Cable& cable : cables_) shortest = std::min(shortest, cable.down->latency_ps());
-  return shortest;
+void Fabric::let_follow(bool far) {
+  if (followers_.empty()) return;
+  const TimePs way_out = far ? shortest(&Cable::down) : 0;
+  set_quantum(far ? shortest(&Cable::up) : quantum_ps(scenario_));
+  for (WheelModule* wheel : followers_) wheel->follow(far ? this : nullptr, way_out);
 }
 
 std::uint64_t Fabric::packets_in_cables() const {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/byte_stream.h"
@@ -20,14 +21,16 @@ class Fabric : public WheelModule {
   Fabric(const sc_core::sc_module_name& name, const ScenarioConfig& scenario, TimePs quantum_ps);
   ~Fabric() override;
 
-  /// How far a scenario lets wheels run ahead of the kernel.
+  /// How far a scenario lets wheels run ahead of the kernel that follow nobody.
   static TimePs quantum_ps(const ScenarioConfig& scenario);
   /// The cables of a detailed node's ports.
   std::vector<PortLinks> links_of(NodeId node);
-  /// From what a detailed node sends until a switch acts on it, and from what a switch sends until such a node acts on
-  /// it, at least; kNever without detailed nodes. With all nodes and their receivers in place.
-  TimePs shortest_way_in() const;
-  TimePs shortest_way_out() const;
+  /// The wheels of all detailed nodes, which hear of each other through the fabric alone. They may be ahead of the
+  /// kernel by the whole way over a switch: the fabric by that into a switch, and the nodes of it by that out of one.
+  /// With the receivers of all cables in place.
+  void set_followers(std::vector<WheelModule*> wheels) { followers_ = std::move(wheels); }
+  /// Whether they are, or all go ahead by a cable. Precondition: that of WheelModule::follow().
+  void let_follow(bool far);
 
   Network& network() { return network_; }
   const Network& network() const { return network_; }
@@ -57,11 +60,14 @@ class Fabric : public WheelModule {
   };
 
   void step();
+  /// The shortest of these cables, with what its receiver takes.
+  TimePs shortest(std::unique_ptr<Link> Cable::*direction) const;
   std::uint64_t packets_in_cables() const;
 
   const ScenarioConfig& scenario_;
   Network network_;
   std::vector<Cable> cables_;
+  std::vector<WheelModule*> followers_;
   std::uint64_t in_cables_elsewhere_ = 0;  ///< packets at other ranks, after the run
   std::unique_ptr<Runner> runner_;
 };

@@ -1,6 +1,6 @@
 // The fabric's events where nodes and switches take turns (see Network::run_in_turns()): a round of them at a time. A
-// round is at most as long as what one of them does takes to act on another, so that nothing that
-// happens in it makes anything happen to another in it. Rounds become shorter where many events are in one.
+// round is at most as long as what one of them does takes to act on another, so that nothing that happens in it makes
+// anything happen to another in it. Rounds become shorter where many events are in one.
 #pragma once
 
 #include <algorithm>

@@ -268,8 +268,6 @@ std::string text_of(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// An array. A series may have hundreds of thousands of numbers, most of them whole and equal to the one before: as
-/// values of the JSON library they took an eighth of a short run. None is -0.0.
 /// As the JSON library writes it.
 std::string_view text_of_whole(std::uint64_t value, std::array<char, 24>& buffer) {
   char* end = std::to_chars(buffer.data(), buffer.data() + buffer.size() - 2, value).ptr;
@@ -278,6 +276,8 @@ std::string_view text_of_whole(std::uint64_t value, std::array<char, 24>& buffer
   return {buffer.data(), end};
 }
 
+/// An array. A series may have hundreds of thousands of numbers, most of them whole and equal to the one before: as
+/// values of the JSON library they took an eighth of a short run. None is -0.0.
 void append_values(std::string& text, const std::vector<double>& values) {
   constexpr double kFirstWithExponent = 1e15;  // in the library's text
   std::array<char, 24> whole;

@@ -21,11 +21,6 @@
 namespace mrc {
 namespace {
 
-bool resets_qps(const ScenarioConfig& scenario) {
-  return std::ranges::any_of(scenario.faults,
-                             [](const FaultConfig& fault) { return fault.kind == FaultKind::qp_reset; });
-}
-
 void build_fabric(Model& model) {
   model.fabric = std::make_unique<Fabric>("fabric", model.scenario, model.quantum_ps);
   model.faults = std::make_unique<FaultTimeline>(model.scenario, model.fabric->topology());
@@ -155,25 +150,21 @@ void build_devices(Model& model) {
   }
 }
 
-/// Without a quantum in the scenario, what has two nodes act on each other past the fabric, or on a program, goes by
-/// that of a cable.
-bool may_follow_fabric(const Model& model) {
+/// Nodes that act on each other, or on programs, past the fabric go ahead by a cable alone; and with faults over time,
+/// of which records look at what the nodes have sent.
+bool hear_through_fabric_alone(const Model& model) {
   return model.scenario.run.quantum_ns == 0 && model.options.programs == nullptr && model.options.live == nullptr &&
-         !resets_qps(model.scenario);
+         model.faults->empty();
 }
 
-/// What a node hears of another comes through the fabric, which may be ahead of all nodes by the way into a switch, and
-/// each node of the fabric by the way out of one.
 void let_nodes_follow_fabric(Model& model) {
-  Fabric& fabric = *model.fabric;
-  const TimePs way_in = fabric.shortest_way_in();
-  const TimePs way_out = fabric.shortest_way_out();
-  if (way_in == kNever || !may_follow_fabric(model)) return;
-  fabric.set_quantum(way_in);
-  model.quantum_ps = way_in + way_out;
-  for (auto& node : model.nodes) {
-    if (node->wheel) node->wheel->follow(fabric, way_out);
+  if (!hear_through_fabric_alone(model)) return;
+  std::vector<WheelModule*> wheels;
+  for (const auto& node : model.nodes) {
+    if (node->owns_wheel) wheels.push_back(node->wheel.get());
   }
+  model.fabric->set_followers(std::move(wheels));
+  model.fabric->let_follow(true);
 }
 
 /// Joins the players at the NICs of each rank.
@@ -228,6 +219,11 @@ void set_faults(const Model& model) {
       node->nic->set_faults(darkness, model.faults->rates_of(node->id), model.faults->pcie_stalls_of(node->id));
     }
   }
+}
+
+bool resets_qps(const ScenarioConfig& scenario) {
+  return std::ranges::any_of(scenario.faults,
+                             [](const FaultConfig& fault) { return fault.kind == FaultKind::qp_reset; });
 }
 
 /// NICs and caches know the regions that software registers and uses.

@@ -114,13 +114,18 @@ void CriticalPaths::look(double progress) {
   if (!recording_) return;
   CausalTrace& trace = recording_->trace;
   if (of_messages()) {
-    if (trace.records().empty()) trace.begin(kernel_now(), kRecordsOfMessages);
+    if (trace.records().empty()) {
+      trace.begin(kernel_now(), kRecordsOfMessages);
+      model_.fabric->let_follow(false);
+    }
     return;
   }
   const bool due = progress >= next_window_;
   if (!trace.records().empty() && (trace.full() || (due && trace.records().size() >= kFewRecords))) close_window();
   if (!due || trace.recording()) return;
   trace.begin(kernel_now(), window_records_);
+  // Where the window ends is known to a quantum, which should not be long.
+  model_.fabric->let_follow(false);
   while (next_window_ <= progress) next_window_ += between_windows_;
 }
 
@@ -186,6 +191,7 @@ void CriticalPaths::close_window() {
     recording_->path.walk(recording_->trace, number_, complete_until(), packet_ps());
     if (recording_->trace.full() && recording_->path.explained_share() < kExplained) window_records_ *= 2;
     recording_->trace.end();
+    model_.fabric->let_follow(true);
   }
   // What is left at the end without starts of its own passed as the last window did, unless that was the run's begin.
   const double by_path = walks || windows_ > 1 ? share_by_path(to_share) : 0;

@@ -117,8 +117,11 @@ void EndpointProbes::due(TimePs now, Send send) {
   if (next_bad_at_ > now) return;
   next_bad_at_ = kNever;
   for (std::size_t i = 0; i < bad_qps_.size(); ++i) {
+    if (bad_qps_[i].at <= now) {
+      const TimePs at = probe(now, bad_qps_[i].qp, send);
+      bad_qps_[i].at = at;
+    }
     Turn& turn = bad_qps_[i];
-    if (turn.at <= now) turn.at = probe(now, turn.qp, send);
     next_bad_at_ = std::min(next_bad_at_, turn.at);
     if (turn.at != kNever) continue;
     bad_number_[turn.qp] = kNotBad;

@@ -166,15 +166,15 @@ struct Star {
     std::vector<Exchange*> all;
     for (const char* name : {"a", "b", "c"}) {
       WheelModule& wheel = wheels.emplace_back(name, KernelMode::wheel, kWayOut);
-      if (follows) wheel.follow(hub_wheel, kWayOut);
+      if (follows) wheel.follow(&hub_wheel, kWayOut);
       all.push_back(&nodes.emplace_back(wheel, kWayIn));
       all.back()->connect({&hub});
     }
     hub.connect(all);
     for (std::uint32_t i = 0; i < 8; ++i) all[i % all.size()]->send(i, i);
   }
-  void set_limit(TimePs limit) {
-    hub_wheel.set_limit(limit);
+  void set_limit(TimePs limit, TimePs limit_of_hub) {
+    hub_wheel.set_limit(limit_of_hub);
     for (WheelModule& wheel : wheels) wheel.set_limit(limit);
   }
 
@@ -187,12 +187,19 @@ struct Star {
 TEST(EventWheel, ThatFollowsAnotherGoesFurtherAtOnceAndSeesTheSame) {
   Star near(false);
   Star far(true);
+  Star in_windows(true);  // as a rank of several, of which the fabric alone has a limit in each window
   for (TimePs limit = 1000; limit <= 50'000; limit += 1000) {
-    near.set_limit(limit);
-    far.set_limit(limit);
-    run_kernel_to(limit);
-    ASSERT_EQ(far.hub.came, near.hub.came);
-    for (std::size_t i = 0; i < far.nodes.size(); ++i) ASSERT_EQ(far.nodes[i].came, near.nodes[i].came);
+    near.set_limit(limit, limit);
+    far.set_limit(limit, limit);
+    for (TimePs window = limit - 1000; window < limit;) {
+      window = std::min(window + 90, limit);
+      in_windows.set_limit(limit, window);
+      run_kernel_to(window);
+    }
+    for (const Star* other : {&far, &in_windows}) {
+      ASSERT_EQ(other->hub.came, near.hub.came);
+      for (std::size_t i = 0; i < near.nodes.size(); ++i) ASSERT_EQ(other->nodes[i].came, near.nodes[i].came);
+    }
   }
   EXPECT_GT(far.hub.came.size(), 1000U);
   for (std::size_t i = 0; i < far.nodes.size(); ++i) {
