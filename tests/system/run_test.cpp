@@ -132,6 +132,23 @@ TEST(Run, WheelAndMethodsGiveTheSameResult) {
   }
 }
 
+/// As far as the whole way over a switch, against a cable's delay.
+TEST(Run, NodesThatGoFurtherAheadAreCalledLessOftenAndGiveTheSameResult) {
+  const std::string run =
+      "mrcsim run tb/scenarios/pair.toml --quiet --set host.payload=reference traffic.byte_scale=0.1 ";
+  ASSERT_EQ(run_process(run + "--out %D/far").exit_code, 0);
+  ASSERT_EQ(run_process(run + "run.quantum_ns=150 --out %D/near").exit_code, 0);
+  auto far = read_json(test_folder() / "far" / "result.json");
+  auto near = read_json(test_folder() / "near" / "result.json");
+  EXPECT_LT(far["cost"]["kernel_activations"].get<double>(), 0.5 * near["cost"]["kernel_activations"].get<double>());
+  EXPECT_EQ(far["cost"]["box_steps"], near["cost"]["box_steps"]);
+  for (const char* key : {"parameters", "cost"}) {
+    far.erase(key);
+    near.erase(key);
+  }
+  EXPECT_EQ(far, near);
+}
+
 TEST(Run, ShadowOverAHundredThousandPackets) {
   const ProcessResult result = run_process(std::string(kPair) + "--shadow srv6_encap@nic0");
   ASSERT_EQ(result.exit_code, 0) << result.err;
