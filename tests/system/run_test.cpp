@@ -135,7 +135,7 @@ TEST(Run, WheelAndMethodsGiveTheSameResult) {
 /// As far as the whole way over a switch, against a cable's delay.
 TEST(Run, NodesThatGoFurtherAheadAreCalledLessOftenAndGiveTheSameResult) {
   const std::string run =
-      "mrcsim run tb/scenarios/pair.toml --quiet --set host.payload=reference traffic.byte_scale=0.1 ";
+      "mrcsim run tb/scenarios/pair.toml --quiet --set host.payload=reference traffic.byte_scale=0.5 ";
   ASSERT_EQ(run_process(run + "--out %D/far").exit_code, 0);
   ASSERT_EQ(run_process(run + "run.quantum_ns=150 --out %D/near").exit_code, 0);
   auto far = read_json(test_folder() / "far" / "result.json");
