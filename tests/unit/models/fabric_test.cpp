@@ -204,26 +204,38 @@ class Sink : public NetworkNode {
   std::vector<TimePs> times;
 };
 
+/// Through plane 0, with an EV.
+struct SentPacket {
+  NodeId from = 0;
+  NodeId to = 0;
+  Psn psn = 0;
+  TrafficRole role = TrafficRole::trimmable;
+  std::uint32_t bytes = 4096;
+  std::uint32_t ev = 0;
+};
+void send_packet(Network& network, TimePs now, const SentPacket& sent) {
+  const std::uint32_t index = network.new_transit();
+  Packet& packet = network.packet_of(index);
+  packet = Packet{};
+  packet.source_node = sent.from;
+  packet.destination_node = sent.to;
+  packet.psn = sent.psn;
+  packet.payload_bytes = sent.bytes;
+  packet.opcode = sent.role == TrafficRole::control ? Opcode::sack : Opcode::write_middle;
+  packet.role = sent.role;
+  packet.retransmission = sent.role == TrafficRole::trimmable_retx;
+  packet.ev = sent.ev;
+  packet.outer_dst = usid_carrier_of_ev(network.topology().route(sent.from, sent.to), 0, packet.ev, {});
+  network.send(now, sent.from, 0, index);
+}
+
 /// Senders 0 … n-2 below other T0s than the last NIC, which all send to it through plane 0 at once.
 struct Incast {
   explicit Incast(ScenarioConfig config) : scenario(std::move(config)), network(scenario), sinks(scenario.fabric.nics) {
     for (NodeId node = 0; node < scenario.fabric.nics; ++node) network.attach(node, sinks[node]);
   }
   void send(TimePs now, NodeId from, Psn psn, TrafficRole role, std::uint32_t bytes = 4096) {
-    const NodeId to = scenario.fabric.nics - 1;
-    const std::uint32_t index = network.new_transit();
-    Packet& packet = network.packet_of(index);
-    packet = Packet{};
-    packet.source_node = from;
-    packet.destination_node = to;
-    packet.psn = psn;
-    packet.payload_bytes = bytes;
-    packet.opcode = role == TrafficRole::control ? Opcode::sack : Opcode::write_middle;
-    packet.role = role;
-    packet.retransmission = role == TrafficRole::trimmable_retx;
-    packet.ev = from * 77 + psn;
-    packet.outer_dst = usid_carrier_of_ev(network.topology().route(from, to), 0, packet.ev, {});
-    network.send(now, from, 0, index);
+    send_packet(network, now, {from, scenario.fabric.nics - 1, psn, role, bytes, from * 77 + psn});
   }
   /// `packets` of each of the first `senders`, at once.
   void send_from_all(NodeId senders, Psn packets) {
@@ -448,22 +460,12 @@ class Talker : public NetworkNode {
     const auto last = static_cast<NodeId>(network_.topology().nics() - 1);
     NodeId to = random_() % 4 == 0 ? static_cast<NodeId>(random_() % last) : last;
     if (to == node_) to = node_ == 0 ? last : 0;
-    const std::uint32_t index = network_.new_transit();
-    Packet& packet = network_.packet_of(index);
-    packet = Packet{};
-    packet.source_node = node_;
-    packet.destination_node = to;
-    packet.psn = left_;
     const bool control = random_() % 4 == 0;
-    packet.payload_bytes = control ? 0 : static_cast<std::uint32_t>(64 + random_() % 4033);
-    packet.opcode = control ? Opcode::sack : Opcode::write_middle;
-    packet.retransmission = !control && random_() % 4 == 0;
-    packet.role = control                 ? TrafficRole::control
-                  : packet.retransmission ? TrafficRole::trimmable_retx
-                                          : TrafficRole::trimmable;
-    packet.ev = static_cast<std::uint32_t>(random_());
-    packet.outer_dst = usid_carrier_of_ev(network_.topology().route(node_, to), 0, packet.ev, {});
-    network_.send(now, node_, 0, index);
+    const std::uint32_t bytes = control ? 0 : static_cast<std::uint32_t>(64 + random_() % 4033);
+    const TrafficRole role = control              ? TrafficRole::control
+                             : random_() % 4 == 0 ? TrafficRole::trimmable_retx
+                                                  : TrafficRole::trimmable;
+    send_packet(network_, now, {node_, to, left_, role, bytes, static_cast<std::uint32_t>(random_())});
   }
 
   std::vector<Happenings::Arrival> arrivals;
