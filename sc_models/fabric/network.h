@@ -168,10 +168,10 @@ class Network : private ReductionPorts {
     link_faults_.erase(link);
     if (faults != nullptr) link_faults_.emplace(link, std::move(faults));
   }
-  /// As set_link_gbps(), at a time to come.
+  /// As set_link_gbps(), at a time to come. Before the run.
   void change_link_gbps_at(TimePs at, std::uint32_t link, double gbps) {
     turns_allowed_ = false;
-    push(at, FabricEventKind::rate_change, 0, static_cast<std::uint32_t>(rate_changes_.size()));
+    events_.push(at, FabricEventKind::rate_change, 0, static_cast<std::uint32_t>(rate_changes_.size()));
     rate_changes_.push_back({link, gbps});
   }
   /// Is told of every retransmission that enters the network; null: nobody is.
