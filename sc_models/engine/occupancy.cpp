@@ -20,21 +20,22 @@ Occupancy::LevelTime Occupancy::level_time() const {
 double Occupancy::time_full_share(TimePs end) const {
   if (end == 0) return 0;
   const TimePs open = end > last_ && (refused_ || level_ >= capacity_) ? end - last_ : 0;
-  const TimePs binned = full_has_bin() && histogram_.size() > last_bin_ ? histogram_[last_bin_] : 0;
+  const std::size_t full = bin_of_full_buffer();
+  const TimePs binned = full_has_bin() && histogram_.size() > full ? histogram_[full] : 0;
   return static_cast<double>(full_time_ + binned + open) / static_cast<double>(end);
 }
 
 std::vector<TimePs> Occupancy::closed_histogram(TimePs end) const {
   std::vector<TimePs> bins = histogram_;
   if (end <= last_) return bins;
-  const std::size_t bin = std::min(bin_of(level_), last_bin_);
+  const std::size_t bin = std::min(bin_of(level_), bin_of_full_buffer());
   bins.resize(std::max(bins.size(), bin + 1));
   bins[bin] += end - last_;
   return bins;
 }
 
 std::size_t Occupancy::add_bin(std::size_t bin) {
-  bin = std::min(bin, last_bin_);
+  bin = std::min(bin, bin_of_full_buffer());
   if (bin >= histogram_.size()) histogram_.resize(bin + 1);
   return bin;
 }

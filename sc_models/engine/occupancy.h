@@ -73,7 +73,6 @@ class alignas(64) Occupancy {
         histogram_(1),
         exact_levels_(static_cast<std::uint32_t>(std::min(capacity, kExactLevels - 1) + 1)),
         counts_(unit != "bytes" && unit != "credits"),
-        last_bin_(bin_of(capacity)),
         name_(std::move(name)),
         unit_(std::move(unit)) {}
 
@@ -207,6 +206,7 @@ class alignas(64) Occupancy {
     return ((mantissa + 1) << shift) - 1;
   }
   std::vector<TimePs> closed_histogram(TimePs end) const;
+  std::size_t bin_of_full_buffer() const { return bin_of(capacity_); }
   /// There is a bin for what the buffer ever held; the last is also that of levels above the capacity. Returns the bin.
   [[gnu::cold, gnu::noinline]] std::size_t add_bin(std::size_t bin);
 
@@ -256,7 +256,6 @@ class alignas(64) Occupancy {
   mutable LevelObserver* observer_ = nullptr;
   mutable RecorderTap tap_;
   std::uint64_t refusals_ = 0;
-  std::size_t last_bin_;  ///< of a full buffer
   std::string name_;
   std::string unit_;
 };

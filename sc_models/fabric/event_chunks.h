@@ -30,12 +30,13 @@ class EventChunks {
     chunks_[chunk_of(list)].entries[count_of(list)] = entry;
     ++list;
   }
+  /// The last that was put in first.
   template <typename Visit>
   void for_each(List list, const Visit& visit) const {
     std::uint32_t count = count_of(list);
     for (std::uint32_t at = chunk_of(list); at != kNoChunk; at = chunks_[at].before) {
       // By value: who visits may put() into the chunks.
-      for (std::uint32_t i = 0; i < count; ++i) visit(Entry(chunks_[at].entries[i]));
+      for (std::uint32_t i = count; i-- > 0;) visit(Entry(chunks_[at].entries[i]));
       count = kEntries;
     }
   }

@@ -26,6 +26,8 @@ constexpr std::size_t kPrivateCacheBytes = 256 << 10;
 constexpr std::size_t kPrivateCacheQps = 256;
 /// In less time, nothing happens to most nodes and switches, and turns are of no use.
 constexpr TimePs kShortestTurnPs = 10'000;
+/// Of the events whose memory is asked for.
+constexpr std::size_t kFarthestAhead = 5;
 
 /// A pause or resume frame on a link: 64 bytes, preamble and gap.
 constexpr double kPauseFrameBits = 84 * 8;
@@ -271,10 +273,10 @@ void Network::set_takes_turns(bool on) {
       events_.push(event.time, event.kind, event.target, event.payload);
     return;
   }
-  events_of_.resize(topology_.nics() + topology_.switches().size());
+  rounds_.set_owners(topology_.nics() + topology_.switches().size());
   rounds_.set_longest(turn_ps());
   FabricEvent event;
-  while (events_.pop_before(kNever, event)) rounds_.push(event);
+  while (events_.pop_before(kNever, event)) rounds_.push(event, owner_of(event));
   events_ = {};
 }
 
@@ -324,56 +326,31 @@ TimePs Network::turn_ps() {
   return *turn_ps_;
 }
 
-std::uint32_t Network::owner_of(const FabricEvent& event) const {
-  if (event.kind == FabricEventKind::timer) return event.target;
-  const LinkEnds& ends = ends_[event.target];
-  const bool arrives = event.kind == FabricEventKind::arrival;
-  const bool nic = arrives ? ends.to_nic : ends.from_nic;
-  return (arrives ? ends.to : ends.from) + (nic ? 0 : topology_.nics());
-}
-
-bool Network::gather_round(TimePs horizon) {
-  TimePs end = 0;
-  if (!rounds_.take(horizon, gathered_, turn_begin_, end)) return false;
-  turn_end_ = end;
-  owners_.clear();
-  owner_.resize(gathered_.size());
-  for (std::size_t i = 0; i < gathered_.size(); ++i) {
-    const std::uint32_t owner = owner_[i] = owner_of(gathered_[i].at(turn_begin_));
-    if (events_of_[owner]++ == 0) owners_.push_back(owner);
-  }
-  std::uint32_t first = 0;
-  for (const std::uint32_t owner : owners_) first += std::exchange(events_of_[owner], first);
-  turns_.resize(gathered_.size());
-  for (std::size_t i = 0; i < gathered_.size(); ++i) turns_[events_of_[owner_[i]]++] = gathered_[i];
-  return true;
-}
-
 void Network::run_in_turns(TimePs horizon) {
-  while (gather_round(horizon)) {
-    std::size_t next = 0;
-    for (const std::uint32_t owner : owners_) {
-      const std::size_t last = std::exchange(events_of_[owner], 0);
-      take_turn(next, last);
-      next = last;
-    }
-    rounds_.fit(std::exchange(turn_end_, 0));
+  while (rounds_.take(horizon)) {
+    turn_end_ = rounds_.end();
+    for (auto turn = rounds_.next_turn(); !turn.empty(); turn = rounds_.next_turn()) take_turn(turn);
+    turn_end_ = 0;
+    rounds_.fit();
   }
 }
 
-void Network::take_turn(std::size_t next, std::size_t last) {
+void Network::take_turn(std::span<const RoundQueue::Event> turn) {
+  const TimePs begin = rounds_.begin();
+  const RoundQueue::Event* next = turn.data();
+  const RoundQueue::Event* const last = next + turn.size();
   const auto peek = [&](std::size_t ahead, FabricEvent & event) __attribute__((always_inline)) {
-    if (next + ahead >= turns_.size()) return false;
-    event = turns_[next + ahead].at(turn_begin_);
+    static_assert(kFarthestAhead < RoundQueue::kBehindLast);
+    event = next[ahead].at(begin);
     return true;
   };
   for (;;) {
     FabricEvent event;
-    if (!turn_events_.empty() && (next == last || turn_events_.back() < turns_[next].at(turn_begin_))) {
+    if (!turn_events_.empty() && (next == last || turn_events_.back() < next->at(begin))) {
       event = turn_events_.back();
       turn_events_.pop_back();
     } else if (next < last) {
-      event = turns_[next++].at(turn_begin_);
+      event = (next++)->at(begin);
       if (looks_ahead_) look_ahead(peek);
     } else {
       break;
@@ -426,12 +403,9 @@ void Network::require_advance(const FabricEvent& event) {
     }
   } else if (ends.to_nic) {
     if (nodes_[ends.to] != nullptr) nodes_[ends.to]->expect_packet(transit.packet, depth - 1);
-  } else if (rules_.usid && transit.out != Topology::kNoLink) {
-    const SwitchPort& port = ports_[transit.out];
-    if (depth == 1)
-      prefetch(&port, 2 * kCacheLineBytes);
-    else if (port.late && port.line.free_at() < event.time)
-      expect_departure(port);
+  } else if (depth == 1 && !takes_turns_ && rules_.usid && transit.out != Topology::kNoLink) {
+    // In its turn, a switch has its ports at hand.
+    prefetch(&ports_[transit.out], 2 * kCacheLineBytes);
   }
 }
 
@@ -459,7 +433,7 @@ template <typename Peek>
     }
   };
   // An event takes about as long as a line takes to come from the shared cache; two between the steps leave room.
-  expect(5, 0);
+  expect(kFarthestAhead, 0);
   expect(3, 1);
   expect(1, 2);
 }

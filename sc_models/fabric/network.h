@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -351,7 +352,7 @@ class Network : private ReductionPorts {
     if (at < turn_end_) [[unlikely]]
       push_into_turn(event);
     else if (takes_turns_)
-      rounds_.push(event);
+      rounds_.push(event, owner_of(event));
     else
       events_.push(at, kind, target, payload);
   }
@@ -365,12 +366,16 @@ class Network : private ReductionPorts {
   /// Shortest time until what a node or switch does acts on another.
   TimePs turn_ps();
   void set_takes_turns(bool on);
-  /// The events of the next round before `horizon`, by owner; false without any.
-  bool gather_round(TimePs horizon);
-  /// Of the owner whose events in turns_ are those from `next` to `last`.
-  void take_turn(std::size_t next, std::size_t last);
+  /// What happens to a node or switch in a round.
+  void take_turn(std::span<const RoundQueue::Event> turn);
   /// Number of the node or switch that the event happens to.
-  std::uint32_t owner_of(const FabricEvent& event) const;
+  std::uint32_t owner_of(const FabricEvent& event) const {
+    if (event.kind == FabricEventKind::timer) return event.target;
+    const LinkEnds& ends = ends_[event.target];
+    const bool arrives = event.kind == FabricEventKind::arrival;
+    const bool nic = arrives ? ends.to_nic : ends.from_nic;
+    return (arrives ? ends.to : ends.from) + (nic ? 0 : topology_.nics());
+  }
 
   const ScenarioConfig& scenario_;
   Topology topology_;
@@ -393,16 +398,10 @@ class Network : private ReductionPorts {
   std::vector<std::uint64_t> buffered_bytes_;  ///< by switch; of late ports what they held last
   std::optional<TimePs> turn_ps_;
   bool takes_turns_ = false;
-  RoundQueue rounds_;                        ///< in the place of events_ where turns are taken
-  TimePs turn_begin_ = 0;                    ///< of the round
-  TimePs turn_end_ = 0;                      ///< 0: nobody has a turn
-  std::vector<RoundQueue::Event> gathered_;  ///< of the round, in order of time
-  std::vector<std::uint32_t> owner_;         ///< of each
-  std::vector<RoundQueue::Event> turns_;     ///< the same by owner
-  std::vector<std::uint32_t> owners_;        ///< that have any
-  std::vector<std::uint32_t> events_of_;     ///< by owner
-  std::vector<FabricEvent> turn_events_;     ///< that came up in this turn, the earliest last
-  std::vector<std::uint32_t> late_links_;    ///< ports of the switch that has its turn, where packets wait
+  RoundQueue rounds_;                      ///< in the place of events_ where turns are taken
+  TimePs turn_end_ = 0;                    ///< 0: nobody has a turn
+  std::vector<FabricEvent> turn_events_;   ///< that came up in this turn, the earliest last
+  std::vector<std::uint32_t> late_links_;  ///< ports of the switch that has its turn, where packets wait
   std::vector<NetworkNode*> nodes_;
   std::unique_ptr<SwitchReduction> reduction_;  ///< null: no switch adds
   std::vector<TimePs> mac_ps_;                  ///< by node, of light endpoints

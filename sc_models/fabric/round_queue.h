@@ -11,6 +11,7 @@
 #include <functional>
 #include <numeric>
 #include <queue>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -23,89 +24,221 @@ namespace mrc {
 class RoundQueue {
  public:
   /// An event in its round.
-  struct Event {
-    std::uint32_t offset = 0;  ///< ps since the round began
-    std::uint32_t about = 0;   ///< kind, then target
-    std::uint32_t payload = 0;
-
+  class Event {
+   public:
     Event() = default;
-    Event(TimePs begin, const FabricEvent& event)
-        : offset(static_cast<std::uint32_t>(event.time - begin)),
-          about(static_cast<std::uint32_t>(event.kind) << 24 | event.target),
-          payload(event.payload) {}
+    Event(TimePs begin, const FabricEvent& event, std::uint32_t owner)
+        : order_((event.time - begin) << 32 | std::uint64_t{static_cast<std::uint8_t>(event.kind)} << 24 |
+                 event.target),
+          payload_(event.payload),
+          owner_(owner) {}
+
     FabricEvent at(TimePs begin) const {
-      return {begin + offset, static_cast<FabricEventKind>(about >> 24), about & (FabricEventQueue::kMostTargets - 1),
-              payload};
+      return {begin + offset(), static_cast<FabricEventKind>(order_ >> 24 & 0xFF),
+              static_cast<std::uint32_t>(order_) & (FabricEventQueue::kMostTargets - 1), payload_};
+    }
+    /// ps since the round began.
+    std::uint32_t offset() const { return static_cast<std::uint32_t>(order_ >> 32); }
+    std::uint32_t owner() const { return owner_; }
+    Event later_by(TimePs offset) const {
+      Event later = *this;
+      later.order_ += offset << 32;
+      return later;
     }
     /// As in FabricEventQueue; only what is alike in all shares a place.
-    friend bool operator<(const Event& a, const Event& b) { return a.order() < b.order(); }
+    friend bool operator<(const Event& a, const Event& b) { return a.order_ < b.order_; }
 
    private:
-    std::uint64_t order() const { return std::uint64_t{offset} << 32 | about; }
+    std::uint64_t order_ = 0;  ///< the offset, then the kind, then the target
+    std::uint32_t payload_ = 0;
+    std::uint32_t owner_ = 0;
   };
+  /// So many events that say nothing (timers) lie behind the last turn, so that who looks ahead finds no end.
+  static constexpr std::size_t kBehindLast = 8;
 
+  explicit RoundQueue(std::size_t owners = 0) { set_owners(owners); }
+  /// Events are those of `owners`. There are no events.
+  void set_owners(std::size_t owners) { events_of_.assign(owners, 0); }
   /// Rounds of at most `longest` ps, which is 2 or more. There are no events.
   void set_longest(TimePs longest) {
-    set_length(std::min<TimePs>(longest, 0x7FFF'FFFF));
+    longest = std::min<TimePs>(longest, 0x7FFF'FFFF);
+    slots_of_round_ = std::min<TimePs>(longest / 2, kMostSlotsOfRound);
+    set_length(longest / slots_of_round_);
     current_ = 0;
   }
 
   /// Rounds become shorter where one has more. Affects only the run time.
   void set_most_events(std::size_t events) { most_events_ = events; }
 
-  /// `time` is not before the horizon of the take() before, nor before the end of the round that it took from.
-  void push(const FabricEvent& event) {
-    const std::uint64_t round = round_of(event.time);
-    if (round - current_ >= kRounds) [[unlikely]] {
-      far_.push(event);
+  /// Of `owner`. The time is not before the horizon of the take() before, nor before the end of the round that it took
+  /// from.
+  void push(const FabricEvent& event, std::uint32_t owner) {
+    const std::uint64_t number = slot_of(event.time);
+    if (number - current_ >= kSlots) [[unlikely]] {
+      far_.push({event, owner});
       return;
     }
-    const std::uint64_t slot = round % kRounds;
-    if (rounds_[slot] == Chunks::kEmpty) begins_[slot] = begin_of(round);
-    put(slot, Event(begins_[slot], event));
+    const std::uint64_t slot = number % kSlots;
+    if (lists_[slot] == Chunks::kEmpty) begins_[slot] = begin_of(number);
+    put(slot, Event(begins_[slot], event, owner));
   }
 
-  /// Of the earliest round, what is due before `horizon`, in order of time; the round's begin, and the end of what was
-  /// taken. False without any.
-  bool take(TimePs horizon, std::vector<Event>& events, TimePs& begin, TimePs& end) {
-    const std::uint64_t round = next_round();
-    if (round == kNone || begin_of(round) >= horizon) return false;
-    advance_to(round);
-    const std::uint64_t slot = round % kRounds;
-    begin = begins_[slot];
-    end = std::min(begin_of(round + 1), horizon);
-    const auto due = static_cast<std::uint32_t>(end - begin);
-    const Chunks::List list = std::exchange(rounds_[slot], Chunks::kEmpty);
-    filled_[slot / 64] &= ~(1ULL << (slot % 64));
+  /// From the earliest event's slot on, what is due before `horizon`, for next_turn(). False without any.
+  bool take(TimePs horizon) {
+    const std::uint64_t first = next_slot();
+    if (first == kNone || begin_of(first) >= horizon) return false;
+    advance_to(first);
+    begin_ = begin_of(first);
+    end_ = std::min(begin_of(first + slots_of_round_), horizon);
     taken_.clear();
-    chunks_.for_each(list, [&](Event event) {
-      if (event.offset < due)
-        taken_.push_back(event);
-      else
-        put(slot, event);
-    });
-    chunks_.release(list);
-    sort_into(events, due);
-    shorten_ = events.size() > most_events_ && length_ > 2;
-    return !events.empty();
+    const std::uint64_t cut = slot_of(end_);
+    for (std::uint64_t number = first; number <= cut && number < first + slots_of_round_; ++number)
+      take_slot(number % kSlots, number == cut);
+    hand_out();
+    shorten_ = events_ > most_events_ && length_ > 2;
+    return events_ > 0;
+  }
+  /// When the round begins, and the end of what was taken.
+  TimePs begin() const { return begin_; }
+  TimePs end() const { return end_; }
+  /// The events of another owner, in order of time; none where all had their turn.
+  std::span<const Event> next_turn() {
+    if (next_owner_ == owners_.size()) return {};
+    const std::size_t first = std::exchange(events_of_[owners_[next_owner_++]], 0);
+    const std::size_t end = next_owner_ < owners_.size() ? events_of_[owners_[next_owner_]] : events_;
+    const std::span turn = std::span(turns_).subspan(first, end - first);
+    if (!std::is_sorted(turn.begin(), turn.end())) sort(turn);
+    return turn;
   }
 
   /// Time of the earliest event, kNever without one.
   TimePs next_time() const {
-    const std::uint64_t round = next_round();
-    if (round == kNone) return kNever;
-    TimePs first = far_.empty() ? kNever : far_.top().time;
-    const std::uint64_t slot = round % kRounds;
-    chunks_.for_each(rounds_[slot], [&](Event event) { first = std::min(first, begins_[slot] + event.offset); });
+    const std::uint64_t number = next_slot();
+    if (number == kNone) return kNever;
+    TimePs first = far_.empty() ? kNever : far_.top().event.time;
+    const std::uint64_t slot = number % kSlots;
+    chunks_.for_each(lists_[slot], [&](Event event) { first = std::min(first, begins_[slot] + event.offset()); });
     return first;
   }
 
   /// Takes all out.
   std::vector<FabricEvent> take_all() {
     std::vector<FabricEvent> all;
-    for (std::uint64_t slot = 0; slot < kRounds; ++slot) {
-      const Chunks::List list = std::exchange(rounds_[slot], Chunks::kEmpty);
-      chunks_.for_each(list, [&](Event event) { all.push_back(event.at(begins_[slot])); });
+    for (const Owned& owned : take_all_owned()) all.push_back(owned.event);
+    return all;
+  }
+
+  /// Makes rounds shorter where the last had too many events. Between rounds.
+  void fit() {
+    if (!std::exchange(shorten_, false)) return;
+    const std::vector<Owned> all = take_all_owned();
+    set_length((length_ + 1) / 2);
+    current_ = slot_of(end_);
+    for (const Owned& owned : all) push(owned.event, owned.owner);
+  }
+
+ private:
+  static constexpr std::uint64_t kSlots = 4'096;
+  static constexpr std::uint64_t kNone = ~0ULL;
+  /// A round that a horizon ends is gone through again only as far as its last slot goes.
+  static constexpr TimePs kMostSlotsOfRound = 4;
+  // How a turn is sorted: these numbers affect only the run time.
+  static constexpr std::size_t kShort = 16;
+  static constexpr std::size_t kEventsOfPart = 4;
+
+  using Chunks = EventChunks<Event, 15>;
+  __extension__ using Wide = unsigned __int128;
+  struct Taken {
+    Chunks::List list;
+    TimePs offset;  ///< of the slot's begin in the round
+  };
+  struct Owned {
+    FabricEvent event;
+    std::uint32_t owner = 0;
+
+    friend bool operator>(const Owned& a, const Owned& b) { return a.event > b.event; }
+  };
+  void set_length(TimePs length) {
+    length_ = length;
+    // Rounded up: two times that are `length` apart are never in one slot.
+    scale_ = static_cast<std::uint64_t>(((Wide{1} << 64) + length - 1) / length);
+  }
+  std::uint64_t slot_of(TimePs time) const { return static_cast<std::uint64_t>(Wide{time} * scale_ >> 64); }
+  TimePs begin_of(std::uint64_t number) const {
+    return static_cast<TimePs>(((Wide{number} << 64) + scale_ - 1) / scale_);
+  }
+
+  /// What is in a slot, or of it what is due before end_: the rest stays there.
+  void take_slot(std::uint64_t slot, bool is_cut) {
+    if (lists_[slot] == Chunks::kEmpty) return;
+    const TimePs offset = begins_[slot] - begin_;
+    Chunks::List list = std::exchange(lists_[slot], Chunks::kEmpty);
+    filled_[slot / 64] &= ~(1ULL << (slot % 64));
+    if (is_cut) {
+      Chunks::List due = Chunks::kEmpty;
+      chunks_.for_each(list, [&](Event event) {
+        if (offset + event.offset() < end_ - begin_)
+          chunks_.put(due, event);
+        else
+          put(slot, event);
+      });
+      chunks_.release(std::exchange(list, due));
+    }
+    taken_.push_back({list, offset});
+  }
+  /// What was taken, by owner, and of an owner in the order in which it was put in, as far as one slot goes.
+  void hand_out() {
+    owners_.clear();
+    for (const Taken& taken : taken_) {
+      chunks_.for_each(taken.list, [&](const Event& event) {
+        if (events_of_[event.owner()]++ == 0) owners_.push_back(event.owner());
+      });
+    }
+    // First where the events of each end, then, as they come from the last to the first, where they begin.
+    std::uint32_t end = 0;
+    for (const std::uint32_t owner : owners_) end = events_of_[owner] += end;
+    events_ = end;
+    if (turns_.size() < events_ + kBehindLast) turns_.resize(events_ + kBehindLast);
+    for (auto taken = taken_.rbegin(); taken != taken_.rend(); ++taken) {
+      chunks_.for_each(taken->list, [&](const Event& event) {
+        turns_[--events_of_[event.owner()]] = event.later_by(taken->offset);
+      });
+      chunks_.release(taken->list);
+    }
+    const Event nothing(0, {.kind = FabricEventKind::timer}, 0);
+    std::fill_n(turns_.begin() + static_cast<std::ptrdiff_t>(events_), kBehindLast, nothing);
+    next_owner_ = 0;
+  }
+
+  /// Into parts by the first bits of the time, without unpredictable branches, then each to its place, which is near.
+  void sort(std::span<Event> turn) {
+    if (turn.size() <= kShort) {
+      insert_each(turn, turn);
+      return;
+    }
+    const std::size_t parts = std::bit_ceil(turn.size() / kEventsOfPart);
+    const int shift = std::max(0, static_cast<int>(std::bit_width(end_ - begin_ - 1)) - std::countr_zero(parts));
+    ends_of_parts_.assign(parts, 0);
+    for (const Event& event : turn) ++ends_of_parts_[event.offset() >> shift];
+    std::exclusive_scan(ends_of_parts_.begin(), ends_of_parts_.end(), ends_of_parts_.begin(), 0U);
+    if (in_parts_.size() < turn.size()) in_parts_.resize(turn.size());
+    for (const Event& event : turn) in_parts_[ends_of_parts_[event.offset() >> shift]++] = event;
+    insert_each(std::span(in_parts_).first(turn.size()), turn);
+  }
+  /// `from` may be `to`.
+  static void insert_each(std::span<const Event> from, std::span<Event> to) {
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const Event event = from[i];
+      std::size_t place = i;
+      for (; place > 0 && event < to[place - 1]; --place) to[place] = to[place - 1];
+      to[place] = event;
+    }
+  }
+  std::vector<Owned> take_all_owned() {
+    std::vector<Owned> all;
+    for (std::uint64_t slot = 0; slot < kSlots; ++slot) {
+      const Chunks::List list = std::exchange(lists_[slot], Chunks::kEmpty);
+      chunks_.for_each(list, [&](Event event) { all.push_back({event.at(begins_[slot]), event.owner()}); });
       chunks_.release(list);
     }
     filled_ = {};
@@ -113,65 +246,19 @@ class RoundQueue {
     return all;
   }
 
-  /// Makes rounds shorter where the last had too many events. Between rounds.
-  void fit(TimePs now) {
-    if (!std::exchange(shorten_, false)) return;
-    const std::vector<FabricEvent> all = take_all();
-    set_length((length_ + 1) / 2);
-    current_ = round_of(now);
-    for (const FabricEvent& event : all) push(event);
-  }
-
- private:
-  static constexpr std::uint64_t kRounds = 4'096;
-  static constexpr std::uint64_t kNone = ~0ULL;
-  // How a round is sorted: these numbers affect only the run time.
-  static constexpr std::size_t kEventsOfPart = 4;
-  static constexpr std::size_t kMostParts = 1 << 14;
-
-  using Chunks = EventChunks<Event, 21>;
-  __extension__ using Wide = unsigned __int128;
-  void set_length(TimePs length) {
-    length_ = length;
-    // Rounded up: two times that are `length` apart are never in one round.
-    scale_ = static_cast<std::uint64_t>(((Wide{1} << 64) + length - 1) / length);
-  }
-  std::uint64_t round_of(TimePs time) const { return static_cast<std::uint64_t>(Wide{time} * scale_ >> 64); }
-  TimePs begin_of(std::uint64_t round) const {
-    return static_cast<TimePs>(((Wide{round} << 64) + scale_ - 1) / scale_);
-  }
-
-  /// What was taken: into parts by the first bits of the time, without unpredictable branches, then each part, which is
-  /// short.
-  void sort_into(std::vector<Event>& events, std::uint32_t due) {
-    const std::size_t parts = std::min(std::bit_ceil(taken_.size() / kEventsOfPart + 1), kMostParts);
-    const int shift = std::max(0, static_cast<int>(std::bit_width(due - 1)) - std::countr_zero(parts));
-    ends_of_parts_.assign(parts, 0);
-    for (const Event& event : taken_) ++ends_of_parts_[event.offset >> shift];
-    std::exclusive_scan(ends_of_parts_.begin(), ends_of_parts_.end(), ends_of_parts_.begin(), 0U);
-    events.resize(taken_.size());
-    for (const Event& event : taken_) events[ends_of_parts_[event.offset >> shift]++] = event;
-    auto first = events.begin();
-    for (const std::uint32_t end : ends_of_parts_) {
-      const auto last = events.begin() + end;
-      if (last - first > 1) std::sort(first, last);
-      first = last;
-    }
-  }
-
   void put(std::uint64_t slot, Event event) {
-    chunks_.put(rounds_[slot], event);
+    chunks_.put(lists_[slot], event);
     filled_[slot / 64] |= 1ULL << (slot % 64);
   }
 
   /// The earliest that has an event, also beyond those of the calendar.
-  std::uint64_t next_round() const {
-    const std::uint64_t far = far_.empty() ? kNone : round_of(far_.top().time);
-    const std::uint64_t start = current_ % kRounds;
+  std::uint64_t next_slot() const {
+    const std::uint64_t far = far_.empty() ? kNone : slot_of(far_.top().event.time);
+    const std::uint64_t start = current_ % kSlots;
     std::uint64_t slot = first_filled(start);
     if (slot == kNone) slot = first_filled(0);
     if (slot == kNone) return far;
-    return std::min(far, current_ + (slot + kRounds - start) % kRounds);
+    return std::min(far, current_ + (slot + kSlots - start) % kSlots);
   }
   std::uint64_t first_filled(std::uint64_t from) const {
     std::uint64_t bits = filled_[from / 64] & (~0ULL << (from % 64));
@@ -180,29 +267,41 @@ class RoundQueue {
     }
     return kNone;
   }
-  void advance_to(std::uint64_t round) {
-    current_ = round;
-    while (!far_.empty() && round_of(far_.top().time) - current_ < kRounds) {
-      const FabricEvent event = far_.top();
+  void advance_to(std::uint64_t number) {
+    current_ = number;
+    while (!far_.empty() && slot_of(far_.top().event.time) - current_ < kSlots) {
+      const Owned owned = far_.top();
       far_.pop();
-      push(event);
+      push(owned.event, owned.owner);
     }
   }
 
-  TimePs length_ = 2;
+  TimePs slots_of_round_ = 1;
+  TimePs length_ = 2;  ///< of a slot
   /// More would push the state of nodes and switches out of the cache that rounds are there for.
   std::size_t most_events_ = 1 << 17;
   std::uint64_t scale_ = 1ULL << 63;  ///< 2^64 / length_
   bool shorten_ = false;
-  std::uint64_t current_ = 0;  ///< no event is in a round before
-  std::vector<Event> taken_;
+  std::uint64_t current_ = 0;  ///< no event is in a slot before
+  // Of the round that was taken.
+  std::vector<Taken> taken_;
+  TimePs begin_ = 0;
+  TimePs end_ = 0;
+  std::size_t events_ = 0;
+  std::vector<std::uint32_t> owners_;     ///< that have any
+  std::vector<std::uint32_t> events_of_;  ///< by owner: where its events begin; 0 of those that have none
+  std::vector<Event> turns_;              ///< by owner, in the order of owners_, and kBehindLast more
+  std::size_t next_owner_ = 0;
+  // Of a turn that is being sorted.
   std::vector<std::uint32_t> ends_of_parts_;
+  std::vector<Event> in_parts_;
+
   Chunks chunks_;
-  /// The events of each round, and when it begins, by slot.
-  std::vector<Chunks::List> rounds_ = std::vector<Chunks::List>(kRounds, Chunks::kEmpty);
-  std::vector<TimePs> begins_ = std::vector<TimePs>(kRounds, 0);
-  std::array<std::uint64_t, kRounds / 64> filled_{};
-  std::priority_queue<FabricEvent, std::vector<FabricEvent>, std::greater<>> far_;
+  /// The events of each slot, and when it begins.
+  std::vector<Chunks::List> lists_ = std::vector<Chunks::List>(kSlots, Chunks::kEmpty);
+  std::vector<TimePs> begins_ = std::vector<TimePs>(kSlots, 0);
+  std::array<std::uint64_t, kSlots / 64> filled_{};
+  std::priority_queue<Owned, std::vector<Owned>, std::greater<>> far_;
 };
 
 }  // namespace mrc

@@ -528,15 +528,14 @@ TEST(Network, NodesAndSwitchesThatTakeTurnsDoWhatTheyDoInOrderOfTime) {
   EXPECT_GT(marked, 0U);
 }
 
-TEST(RoundQueue, GivesEachEventInARoundThatIsNoLongerThanAskedFor) {
+TEST(RoundQueue, GivesEachEventInARoundThatIsNoLongerThanAskedForAndThoseOfAnOwnerInOrder) {
+  constexpr std::uint32_t owners = 7;
   std::mt19937_64 random(3);
   for (const TimePs longest : {TimePs{2}, TimePs{1'000}, TimePs{25'123}, TimePs{1'000'000}, TimePs{3'000'000'000}}) {
-    RoundQueue queue;
+    RoundQueue queue(owners);
     queue.set_longest(longest);
     queue.set_most_events(50);
-    using Key = std::tuple<TimePs, FabricEventKind, std::uint32_t, std::uint32_t>;
-    const auto key = [](const FabricEvent& event) { return Key(event.time, event.kind, event.target, event.payload); };
-    std::multiset<Key> expected;
+    std::set<FabricEvent> expected;
     std::uint32_t number = 0;
     TimePs now = 0;
     std::uint64_t taken = 0;
@@ -546,28 +545,31 @@ TEST(RoundQueue, GivesEachEventInARoundThatIsNoLongerThanAskedFor) {
         const FabricEvent event{now + random() % reaches[random() % 3], static_cast<FabricEventKind>(random() % 4),
                                 static_cast<std::uint32_t>(random() % FabricEventQueue::kMostTargets),
                                 number++ % FabricEventQueue::kMostPayloads};
-        expected.insert(key(event));
-        queue.push(event);
+        expected.insert(event);
+        queue.push(event, event.target % owners);
       }
-      ASSERT_EQ(queue.next_time(), expected.empty() ? kNever : std::get<0>(*expected.begin()));
+      ASSERT_EQ(queue.next_time(), expected.empty() ? kNever : expected.begin()->time);
       const TimePs horizon = now + 1 + random() % (3 * longest);
-      std::vector<RoundQueue::Event> events;
-      TimePs begin = 0, end = 0;
-      while (queue.take(horizon, events, begin, end)) {
-        ASSERT_LE(end, horizon);
-        ASSERT_LE(end - begin, longest);
-        for (const RoundQueue::Event& event : events) {
-          const FabricEvent whole = event.at(begin);
-          ASSERT_GE(whole.time, now);
-          ASSERT_LT(whole.time, end);
-          const auto found = expected.find(key(whole));
-          ASSERT_NE(found, expected.end());
-          expected.erase(found);
-          ++taken;
+      while (queue.take(horizon)) {
+        ASSERT_LE(queue.end(), horizon);
+        ASSERT_LE(queue.end() - queue.begin(), longest);
+        std::set<std::uint32_t> had_a_turn;
+        for (auto turn = queue.next_turn(); !turn.empty(); turn = queue.next_turn()) {
+          ASSERT_TRUE(had_a_turn.insert(turn.front().owner()).second);
+          ASSERT_TRUE(std::is_sorted(turn.begin(), turn.end()));
+          for (const RoundQueue::Event& event : turn) {
+            ASSERT_EQ(event.owner(), turn.front().owner());
+            const FabricEvent whole = event.at(queue.begin());
+            ASSERT_EQ(whole.target % owners, event.owner());
+            ASSERT_GE(whole.time, now);
+            ASSERT_LT(whole.time, queue.end());
+            ASSERT_EQ(expected.erase(whole), 1U);
+            ++taken;
+          }
         }
-        ASSERT_TRUE(expected.empty() || std::get<0>(*expected.begin()) >= end);
-        now = end;
-        queue.fit(now);
+        ASSERT_TRUE(expected.empty() || expected.begin()->time >= queue.end());
+        now = queue.end();
+        queue.fit();
       }
       now = horizon;
     }
