@@ -48,7 +48,7 @@ class FabricEventQueue {
   }
 
   /// Takes the earliest event, if it is due before `horizon`.
-  bool pop_before(TimePs horizon, FabricEvent& event) {
+  [[gnu::always_inline]] bool pop_before(TimePs horizon, FabricEvent& event) {
     while (next_ == now_.size()) {
       if (!open_next(horizon)) return false;
     }

@@ -119,6 +119,8 @@ class Network : private ReductionPorts {
   void run_before(TimePs horizon);
   /// Somebody outside looks at what several nodes do, in order of time.
   void keep_order_of_time() { turns_allowed_ = false; }
+  /// No turns are taken where they would be shorter. At least 2 ps; affects only the run time.
+  void set_shortest_turn(TimePs turn_ps) { shortest_turn_ps_ = turn_ps; }
   /// See RoundQueue.
   void set_most_events_of_round(std::size_t events) { rounds_.set_most_events(events); }
   TimePs next_time() const { return takes_turns_ ? rounds_.next_time() : events_.next_time(); }
@@ -263,6 +265,7 @@ class Network : private ReductionPorts {
   bool is_cut(TimePs now, std::uint32_t link) const;
   void look_for_retransmission(TimePs now, const Packet& packet);
   void pass(TimePs now, std::uint32_t link, std::uint32_t transit);
+  [[gnu::noinline]] void pass_impaired(TimePs now, std::uint32_t link, std::uint32_t transit);
   [[gnu::noinline]] void pass_reduction(TimePs now, std::uint32_t link, std::uint32_t transit);
   void send_from_switch(TimePs now, std::uint32_t link, const Packet& packet, TimePs last_bit) override;
   void wake_switches_at(TimePs at) override { push(at, FabricEventKind::timer, kSwitchesTimer); }
@@ -396,6 +399,7 @@ class Network : private ReductionPorts {
   std::vector<LinkEnds> ends_;                                                ///< by link
   std::vector<std::uint32_t> links_with_queues_;
   std::vector<std::uint64_t> buffered_bytes_;  ///< by switch; of late ports what they held last
+  TimePs shortest_turn_ps_ = 0;
   std::optional<TimePs> turn_ps_;
   bool takes_turns_ = false;
   RoundQueue rounds_;                      ///< in the place of events_ where turns are taken

@@ -482,6 +482,7 @@ Happenings conversation(std::uint64_t seed, std::size_t most_events, TimePs step
   std::mt19937_64 random(seed);
   const ScenarioConfig scenario = congested_clos(random);
   Network network(scenario);
+  network.set_shortest_turn(2);
   if (most_events == 0)
     network.keep_order_of_time();
   else
