@@ -24,10 +24,11 @@ enum Service : std::uint32_t { send_next, pause_data, resume_data };
 constexpr std::size_t kPrivateCacheBytes = 256 << 10;
 /// The same of QPs, about 4 KiB each: an all-to-all of few nodes has few ports and thousands of them.
 constexpr std::size_t kPrivateCacheQps = 256;
-/// Full packets that a NIC's port sends in a turn. Where it sends fewer, nodes and switches have few events in a turn,
-/// and dividing these among them takes more time than their state in the cache saves: measured with 1 and with 12.
+/// Full packets that a NIC's port can send in a turn. Where it sends fewer, nodes and switches have few events in a
+/// turn, and dividing these among them takes about as much time as their state in the cache saves, or more in a small
+/// fabric: measured with 1 and with 12. Affects only the run time.
 constexpr double kFewestPacketsOfTurn = 4;
-/// Of the events whose memory is asked for.
+/// So many events ahead, memory is first asked for.
 constexpr std::size_t kFarthestAhead = 5;
 
 /// A pause or resume frame on a link: 64 bytes, preamble and gap.
@@ -272,12 +273,11 @@ void Network::run_before(TimePs horizon) {
 void Network::set_takes_turns(bool on) {
   takes_turns_ = on;
   if (!on) {
-    for (const FabricEvent& event : rounds_.take_all())
+    for (const auto& [event, owner] : rounds_.take_all())
       events_.push(event.time, event.kind, event.target, event.payload);
     return;
   }
-  rounds_.set_owners(topology_.nics() + topology_.switches().size());
-  rounds_.set_longest(turn_ps());
+  rounds_.set_up(topology_.nics() + topology_.switches().size(), turn_ps());
   FabricEvent event;
   while (events_.pop_before(kNever, event)) rounds_.push(event, owner_of(event));
   events_ = {};
@@ -304,7 +304,7 @@ void Network::run_in_order(TimePs horizon) {
   }
 }
 
-// Taken into the two loops, as arrive() and the queue's pop: per event, calls cost as much as the work.
+// Taken into both loops, as arrive() and the queue's pop are: it is done for each event.
 [[gnu::always_inline]] inline void Network::handle(const FabricEvent& event) {
   now_ = event.time;
   ++events_done_;

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cassert>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -56,11 +55,17 @@ class RoundQueue {
   /// So many events that say nothing (timers) lie behind the last turn, so that who looks ahead finds no end.
   static constexpr std::size_t kBehindLast = 8;
 
-  explicit RoundQueue(std::size_t owners = 0) { set_owners(owners); }
-  /// Events are those of `owners`. There are no events.
-  void set_owners(std::size_t owners) { events_of_.assign(owners, 0); }
-  /// Rounds of at most `longest` ps, which is 2 or more. There are no events.
-  void set_longest(TimePs longest) {
+  /// An event with the number of its owner.
+  struct Owned {
+    FabricEvent event;
+    std::uint32_t owner = 0;
+
+    friend bool operator>(const Owned& a, const Owned& b) { return a.event > b.event; }
+  };
+
+  /// For events of `owners`, in rounds of at most `longest` ps, which is 2 or more. There are no events.
+  void set_up(std::size_t owners, TimePs longest) {
+    events_of_.assign(owners, 0);
     longest = std::min<TimePs>(longest, 0x7FFF'FFFF);
     slots_of_round_ = std::min<TimePs>(longest / 2, kMostSlotsOfRound);
     set_length(longest / slots_of_round_);
@@ -122,16 +127,22 @@ class RoundQueue {
   }
 
   /// Takes all out.
-  std::vector<FabricEvent> take_all() {
-    std::vector<FabricEvent> all;
-    for (const Owned& owned : take_all_owned()) all.push_back(owned.event);
+  std::vector<Owned> take_all() {
+    std::vector<Owned> all;
+    for (std::uint64_t slot = 0; slot < kSlots; ++slot) {
+      const Chunks::List list = std::exchange(lists_[slot], Chunks::kEmpty);
+      chunks_.for_each(list, [&](Event event) { all.push_back({event.at(begins_[slot]), event.owner()}); });
+      chunks_.release(list);
+    }
+    filled_ = {};
+    for (; !far_.empty(); far_.pop()) all.push_back(far_.top());
     return all;
   }
 
   /// Makes rounds shorter where the last had too many events. Between rounds.
   void fit() {
     if (!std::exchange(shorten_, false)) return;
-    const std::vector<Owned> all = take_all_owned();
+    const std::vector<Owned> all = take_all();
     set_length((length_ + 1) / 2);
     current_ = slot_of(end_);
     for (const Owned& owned : all) push(owned.event, owned.owner);
@@ -140,7 +151,7 @@ class RoundQueue {
  private:
   static constexpr std::uint64_t kSlots = 4'096;
   static constexpr std::uint64_t kNone = ~0ULL;
-  /// A round that a horizon ends is gone through again only as far as its last slot goes.
+  /// Where a horizon ends a round, only what is in one slot is gone through twice.
   static constexpr TimePs kMostSlotsOfRound = 4;
   // How a turn is sorted: these numbers affect only the run time.
   static constexpr std::size_t kShort = 16;
@@ -151,12 +162,6 @@ class RoundQueue {
   struct Taken {
     Chunks::List list;
     TimePs offset;  ///< of the slot's begin in the round
-  };
-  struct Owned {
-    FabricEvent event;
-    std::uint32_t owner = 0;
-
-    friend bool operator>(const Owned& a, const Owned& b) { return a.event > b.event; }
   };
   void set_length(TimePs length) {
     length_ = length;
@@ -233,17 +238,6 @@ class RoundQueue {
       for (; place > 0 && event < to[place - 1]; --place) to[place] = to[place - 1];
       to[place] = event;
     }
-  }
-  std::vector<Owned> take_all_owned() {
-    std::vector<Owned> all;
-    for (std::uint64_t slot = 0; slot < kSlots; ++slot) {
-      const Chunks::List list = std::exchange(lists_[slot], Chunks::kEmpty);
-      chunks_.for_each(list, [&](Event event) { all.push_back({event.at(begins_[slot]), event.owner()}); });
-      chunks_.release(list);
-    }
-    filled_ = {};
-    for (; !far_.empty(); far_.pop()) all.push_back(far_.top());
-    return all;
   }
 
   void put(std::uint64_t slot, Event event) {

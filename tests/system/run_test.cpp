@@ -149,6 +149,21 @@ TEST(Run, NodesThatGoFurtherAheadAreCalledLessOftenAndGiveTheSameResult) {
   EXPECT_EQ(far, near);
 }
 
+/// Long cables have light endpoints take turns, and a capture keeps one order of time.
+TEST(Run, LightEndpointsThatTakeTurnsGiveTheResultOfOneOrderOfTime) {
+  const std::string run =
+      "mrcsim run tb/scenarios/moe_step.toml --quiet --set fidelity=endpoint nic.ports=1 nic.port_gbps=400 "
+      "fabric.cable_delay_ns=1000 traffic.byte_scale=0.05 fabric.loss_rate=0.001 fabric.trim_rate=0.001 "
+      "fabric.ecn_rate=0.01 ";
+  ASSERT_EQ(run_process(run + "--out %D/turns").exit_code, 0);
+  ASSERT_EQ(run_process(run + "--pcap %D/all.pcapng --out %D/order").exit_code, 0);
+  auto turns = read_json(test_folder() / "turns" / "result.json");
+  const auto order = read_json(test_folder() / "order" / "result.json");
+  EXPECT_GT(turns["packets"]["retransmitted"].get<int>(), 0);
+  turns["parameters"] = order["parameters"];
+  EXPECT_EQ(turns, order);
+}
+
 TEST(Run, ShadowOverAHundredThousandPackets) {
   const ProcessResult result = run_process(std::string(kPair) + "--shadow srv6_encap@nic0");
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -533,8 +533,8 @@ TEST(RoundQueue, GivesEachEventInARoundThatIsNoLongerThanAskedForAndThoseOfAnOwn
   constexpr std::uint32_t owners = 7;
   std::mt19937_64 random(3);
   for (const TimePs longest : {TimePs{2}, TimePs{1'000}, TimePs{25'123}, TimePs{1'000'000}, TimePs{3'000'000'000}}) {
-    RoundQueue queue(owners);
-    queue.set_longest(longest);
+    RoundQueue queue;
+    queue.set_up(owners, longest);
     queue.set_most_events(50);
     std::set<FabricEvent> expected;
     std::uint32_t number = 0;
