@@ -1,12 +1,16 @@
-// Memory of large models in huge pages.
+// Memory in huge pages, where the kernel gives them on request. Without effect where it gives them without being asked,
+// or never, and with a C library other than glibc.
 #pragma once
+
+#include <cstddef>
 
 namespace mrc {
 
-/// For what is allocated from now on, 1 GiB, the kernel is asked for huge pages: packets touch memory all over a large
-/// model, and to look up the addresses of small pages takes a tenth of a run. Only what is used takes memory. Without
-/// effect where the kernel gives huge pages without being asked, or never, and with a C library other than glibc. Not
-/// to be called beside other threads. A second call in a process does nothing.
-void grow_heap_in_huge_pages();
+/// For what is allocated from now on, up to `bytes`, which are reserved. Only what is used takes memory. Not to be
+/// called beside other threads. Later calls in a process that ask for no more do nothing.
+void grow_heap_in_huge_pages(std::size_t bytes);
+
+/// For memory that nobody has written yet, and of which most will be. Nothing where it is smaller than a huge page.
+void ask_for_huge_pages(void* memory, std::size_t bytes);
 
 }  // namespace mrc

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "engine/huge_pages.h"
+
 namespace mrc {
 
 HostMemory::Region& HostMemory::add_region(std::uint64_t bytes) {
@@ -16,6 +18,7 @@ HostMemory::Region& HostMemory::add_region(std::uint64_t bytes) {
     // Pages of zeros take no memory until something is in them.
     region.content.reset(static_cast<std::byte*>(std::calloc(bytes, 1)));
     if (!region.content) throw std::bad_alloc();
+    ask_for_huge_pages(region.content.get(), bytes);
   }
   next_base_ += (bytes + 2 * kPageBytes - 1) / kPageBytes * kPageBytes;
   region_at_.clear();

@@ -281,8 +281,9 @@ void check_rtl_selections(const ScenarioConfig& scenario, const std::vector<RtlS
 
 std::unique_ptr<Model> build_model(const ScenarioConfig& scenario, const Workload& workload,
                                    const std::vector<NodeId>& nics_of_ranks, SimulationOptions options) {
-  // Where all NICs are detailed, huge pages gain nothing: a packet stays in the boxes of two NICs.
-  if (!all_detailed(scenario)) grow_heap_in_huge_pages();
+  // Packets of light endpoints touch memory all over a large model.
+  constexpr std::size_t kLargeModelBytes = std::size_t{1} << 30;
+  if (!all_detailed(scenario)) grow_heap_in_huge_pages(kLargeModelBytes);
   auto built = std::make_unique<Model>(scenario, workload, nics_of_ranks, std::move(options));
   Model& model = *built;
   build_fabric(model);

@@ -1,15 +1,38 @@
 // Where the process begins: the SystemC kernel, then the command line.
 #include <csignal>
 #include <cstdlib>
+#include <new>
 #include <systemc>
 
+#include "engine/huge_pages.h"
 #include "mrcsim/command_line.h"
+
+// Before main(), SystemC's library clears an array of 3 MiB: 768 pages of 4 KiB, each of which the kernel is called
+// for. For such arrays it is asked for huge pages.
+
+void* operator new[](std::size_t bytes) {
+  constexpr std::size_t kHugePageBytes = 2 << 20;
+  if (bytes < kHugePageBytes) return operator new(bytes);
+  const std::size_t whole_pages = (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
+  void* const array = std::aligned_alloc(kHugePageBytes, whole_pages);
+  if (array == nullptr) throw std::bad_alloc();
+  mrc::ask_for_huge_pages(array, whole_pages);
+  return array;
+}
+void operator delete[](void* array) noexcept {
+  std::free(array);
+}
+void operator delete[](void* array, std::size_t) noexcept {
+  std::free(array);
+}
 
 int sc_main(int argc, char** argv) {
   return mrc::run_command_line(argc, argv);
 }
 
 int main(int argc, char** argv) {
+  // More than a small run takes; a large model asks for more.
+  mrc::grow_heap_in_huge_pages(std::size_t{64} << 20);
   // The kernel prints its licence at the start of every run unless told otherwise.
   setenv("SC_COPYRIGHT_MESSAGE", "DISABLE", 1);
   // A write beyond a limit on file sizes then fails like one on a full disk, and who writes says so.
