@@ -353,6 +353,7 @@ void Network::run_in_turns(TimePs horizon) {
 
 void Network::take_turn(std::span<const RoundQueue::Event> turn) {
   const TimePs begin = rounds_.begin();
+  const bool of_switch = turn.front().owner() >= topology_.nics();
   const RoundQueue::Event* next = turn.data();
   const RoundQueue::Event* const last = next + turn.size();
   const auto peek = [&](std::size_t ahead, FabricEvent & event) __attribute__((always_inline)) {
@@ -367,7 +368,10 @@ void Network::take_turn(std::span<const RoundQueue::Event> turn) {
       turn_events_.pop_back();
     } else if (next < last) {
       event = (next++)->at(begin);
-      if (looks_ahead_) look_ahead(peek);
+      if (looks_ahead_ && of_switch)
+        look_ahead_of_switch(peek);
+      else if (looks_ahead_)
+        look_ahead(peek);
     } else {
       break;
     }
@@ -419,8 +423,7 @@ void Network::require_advance(const FabricEvent& event) {
     }
   } else if (ends.to_nic) {
     if (nodes_[ends.to] != nullptr) nodes_[ends.to]->expect_packet(transit.packet, depth - 1);
-  } else if (depth == 1 && !takes_turns_ && rules_.usid && transit.out != Topology::kNoLink) {
-    // In its turn, a switch has its ports at hand.
+  } else if (depth == 1 && rules_.usid && transit.out != Topology::kNoLink) {
     prefetch(&ports_[transit.out], 2 * kCacheLineBytes);
   }
 }
@@ -452,6 +455,13 @@ template <typename Peek>
   expect(kFarthestAhead, 0);
   expect(3, 1);
   expect(1, 2);
+}
+
+template <typename Peek>
+[[gnu::always_inline]] inline void Network::look_ahead_of_switch(const Peek& peek) const {
+  FabricEvent event;
+  peek(kFarthestAhead, event);
+  if (event.kind == FabricEventKind::arrival) prefetch(&transits_[event.payload].carrier);
 }
 
 bool Network::is_cut(TimePs now, std::uint32_t link) const {

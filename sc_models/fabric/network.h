@@ -252,6 +252,9 @@ class Network : private ReductionPorts {
   /// for.
   template <typename Peek>
   void look_ahead(const Peek& peek) const;
+  /// The same for a switch that has its turn, and so its ports at hand.
+  template <typename Peek>
+  void look_ahead_of_switch(const Peek& peek) const;
   /// Throws EndlessError where events follow each other at one time for ever.
   void require_advance(const FabricEvent& event);
   void expect_arrival(const FabricEvent& event, unsigned depth) const;
