@@ -82,7 +82,7 @@ void Fabric::add_counts(ByteReader& from) {
 
 std::uint64_t Fabric::packets_lost() const {
   std::uint64_t lost = network_.impairments().dropped + network_.without_route() + network_.lost_on_down_links();
-  for (std::uint32_t link = 0; link < network_.ports().size(); ++link) lost += network_.counters(link).dropped;
+  for (const std::uint32_t link : network_.visited_links()) lost += network_.counters(link).dropped;
   return lost;
 }
 

@@ -131,6 +131,7 @@ TimePs Network::hop_ps_of(std::uint32_t link) const {
 }
 
 void Network::set_up(std::uint32_t link) {
+  visited_links_.push_back(link);
   const LinkInfo& info = topology_.links()[link];
   SwitchPort& port = *new (&ports_[link]) SwitchPort(info.gbps);
   port.from = ends_[link].from;
@@ -225,6 +226,12 @@ PortCounters Network::counters(std::uint32_t link) const {
   all.pauses = rest.pauses;
   all.paused_ps = rest.paused_ps;
   return all;
+}
+
+std::vector<std::uint32_t> Network::visited_links() const {
+  std::vector<std::uint32_t> links = visited_links_;
+  std::sort(links.begin(), links.end());
+  return links;
 }
 
 LinkUse Network::use_of(std::uint32_t link, TimePs now) const {
@@ -949,9 +956,9 @@ void Network::split(const Partition& partition, std::uint32_t rank, std::vector<
   partition_ = &partition;
   rank_ = rank;
   crossings_ = &out;
-  for (std::uint32_t link = 0; link < ports_.size(); ++link) {
+  for (const std::uint32_t link : visited_links_) {
     const LinkInfo& info = topology_.links()[link];
-    if (ports_[link].law != not_visited && partition.from(info) != partition.to(info)) ports_[link].leaves = true;
+    if (partition.from(info) != partition.to(info)) ports_[link].leaves = true;
   }
 }
 
@@ -971,7 +978,7 @@ void Network::put_counts(ByteWriter& to) const {
   to.put(std::array{without_route_, lost_on_down_links_, events_done_, packets_inside()});
   std::vector<std::uint32_t> links;
   std::vector<PortCounters> all;
-  for (std::uint32_t link = 0; link < ports_.size(); ++link) {
+  for (const std::uint32_t link : visited_links()) {
     const PortCounters counted = counters(link);
     if (!owns_port(link) || counted.packets + counted.dropped + counted.most_queued_bytes + counted.pauses == 0)
       continue;

@@ -198,6 +198,9 @@ class Network : private ReductionPorts {
   /// By link; those that no packet visited have counted nothing, and their other members say nothing.
   const ZeroedArray<SwitchPort>& ports() const { return ports_; }
   PortCounters counters(std::uint32_t link) const;
+  /// Links whose port a packet, a pause or a new rate has visited, in their order. Who reads the ports of others makes
+  /// their memory resident, on some kernels.
+  std::vector<std::uint32_t> visited_links() const;
   /// Ports of switches where a packet has waited, each once.
   const std::vector<std::uint32_t>& links_with_queues() const { return links_with_queues_; }
   ImpairmentCounts impairments() const;
@@ -400,6 +403,7 @@ class Network : private ReductionPorts {
   ZeroedArray<SwitchPort> ports_;                                             ///< by link
   std::deque<CongestedPort> congested_ports_ = std::deque<CongestedPort>(1);  ///< the first is that of all others
   std::vector<LinkEnds> ends_;                                                ///< by link
+  std::vector<std::uint32_t> visited_links_;                                  ///< in the order of their first visit
   std::vector<std::uint32_t> links_with_queues_;
   std::vector<std::uint64_t> buffered_bytes_;  ///< by switch; of late ports what they held last
   TimePs shortest_turn_ps_ = 0;

@@ -89,7 +89,7 @@ void keep_eventful(std::vector<std::uint32_t>& links, const Network& network) {
 void collect_switch_ports(RunResult& result, const Model& model) {
   const Network& network = model.fabric->network();
   std::vector<std::uint32_t> links;
-  for (std::uint32_t link = 0; link < network.ports().size(); ++link) {
+  for (const std::uint32_t link : network.visited_links()) {
     const PortCounters port = network.counters(link);
     result.rocev2.pauses += port.pauses;
     result.rocev2.paused_us += us_from_ps(port.paused_ps);

@@ -128,14 +128,26 @@ struct AtLink {
   double packets;
 };
 
+/// `links`: all where something may have happened.
 template <typename Count>
-std::vector<AtLink> count_at_links(const Model& model, const Count& count) {
-  const Network& network = model.fabric->network();
+std::vector<AtLink> count_at_links(const std::vector<std::uint32_t>& links, const Count& count) {
   std::vector<AtLink> at_links;
-  for (std::uint32_t link = 0; link < network.ports().size(); ++link) {
-    if (const std::uint64_t packets = count(network, link)) at_links.push_back({link, static_cast<double>(packets)});
+  for (const std::uint32_t link : links) {
+    if (const std::uint64_t packets = count(link)) at_links.push_back({link, static_cast<double>(packets)});
   }
   return at_links;
+}
+
+/// A packet of a detailed NIC can be lost on a link whose port none has visited.
+std::vector<std::uint32_t> links_with_losses(const Network& network) {
+  std::vector<std::uint32_t> lost;
+  for (std::uint32_t link = 0; link < network.lost_on_links().size(); ++link) {
+    if (network.lost_on_links()[link] > 0) lost.push_back(link);
+  }
+  const std::vector<std::uint32_t> visited = network.visited_links();
+  std::vector<std::uint32_t> links;
+  std::set_union(lost.begin(), lost.end(), visited.begin(), visited.end(), std::back_inserter(links));
+  return links;
 }
 
 double sum_of(const std::vector<AtLink>& at_links) {
@@ -155,8 +167,9 @@ void add_links(std::map<std::string, double>& shares, const Model& model, const 
 
 /// Of all trimmed or marked packets, by link.
 std::map<std::string, double> happened_at(const Model& model, std::uint64_t PortCounters::*what, std::uint64_t all) {
+  const Network& network = model.fabric->network();
   const std::vector<AtLink> at_links =
-      count_at_links(model, [&](const Network& network, std::uint32_t link) { return network.counters(link).*what; });
+      count_at_links(network.visited_links(), [&](std::uint32_t link) { return network.counters(link).*what; });
   std::map<std::string, double> shares;
   add_links(shares, model, at_links, static_cast<double>(all) + sum_of(at_links), kQuarter);
   return shares;
@@ -164,7 +177,8 @@ std::map<std::string, double> happened_at(const Model& model, std::uint64_t Port
 
 /// The link that has most of the fabric's congestion, by trims and marks.
 std::map<std::string, double> late_at(const Model& model) {
-  const std::vector<AtLink> at_links = count_at_links(model, [](const Network& network, std::uint32_t link) {
+  const Network& network = model.fabric->network();
+  const std::vector<AtLink> at_links = count_at_links(network.visited_links(), [&](std::uint32_t link) {
     const PortCounters port = network.counters(link);
     return port.trimmed + port.ce_marked;
   });
@@ -207,8 +221,8 @@ std::map<std::string, double> lost_at(const Model& model, const SimulationNode& 
     }
   }
   if (lost == 0) return {};
-  const std::vector<AtLink> at_links = count_at_links(model, [](const Network& of, std::uint32_t link) {
-    return of.counters(link).dropped + of.lost_on_links()[link];
+  const std::vector<AtLink> at_links = count_at_links(links_with_losses(network), [&](std::uint32_t link) {
+    return network.counters(link).dropped + network.lost_on_links()[link];
   });
   double counted = sum_of(at_links);
   for (const auto& [queue, packets] : shares) counted += packets;
