@@ -138,7 +138,9 @@ void Network::set_up(std::uint32_t link) {
   port.plane = info.plane;
   port.hop_ps = hop_ps_of(link);
   port.law = law_of(info);
-  port.leaves = exits_[link] != nullptr || (partition_ != nullptr && partition_->from(info) != partition_->to(info));
+  // Links to NICs alone: what nobody wrote is not read.
+  const bool exits = info.last_hop() && exits_[link] != nullptr;
+  port.leaves = exits || (partition_ != nullptr && partition_->from(info) != partition_->to(info));
 }
 
 // Into the network
