@@ -1,6 +1,7 @@
 #include "fabric/network.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cmath>
 #include <new>
@@ -65,6 +66,7 @@ Network::Network(const ScenarioConfig& scenario)
       rules_(scenario, transport_of(scenario), topology_.routing()),
       pause_law_(transport_of(scenario).pause_law != nullptr ? transport_of(scenario).pause_law(scenario) : PauseLaw{}),
       ports_(topology_.links().size()),
+      visited_((topology_.links().size() + 63) / 64, 0),
       buffered_bytes_(topology_.switches().size(), 0),
       nodes_(topology_.nics(), nullptr),
       mac_ps_(topology_.nics(), 0),
@@ -131,7 +133,7 @@ TimePs Network::hop_ps_of(std::uint32_t link) const {
 }
 
 void Network::set_up(std::uint32_t link) {
-  visited_links_.push_back(link);
+  visited_[link / 64] |= 1ULL << (link % 64);
   const LinkInfo& info = topology_.links()[link];
   SwitchPort& port = *new (&ports_[link]) SwitchPort(info.gbps);
   port.from = ends_[link].from;
@@ -231,8 +233,11 @@ PortCounters Network::counters(std::uint32_t link) const {
 }
 
 std::vector<std::uint32_t> Network::visited_links() const {
-  std::vector<std::uint32_t> links = visited_links_;
-  std::sort(links.begin(), links.end());
+  std::vector<std::uint32_t> links;
+  for (std::uint32_t word = 0; word < visited_.size(); ++word) {
+    for (std::uint64_t bits = visited_[word]; bits != 0; bits &= bits - 1)
+      links.push_back(word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+  }
   return links;
 }
 
@@ -958,7 +963,7 @@ void Network::split(const Partition& partition, std::uint32_t rank, std::vector<
   partition_ = &partition;
   rank_ = rank;
   crossings_ = &out;
-  for (const std::uint32_t link : visited_links_) {
+  for (const std::uint32_t link : visited_links()) {
     const LinkInfo& info = topology_.links()[link];
     if (partition.from(info) != partition.to(info)) ports_[link].leaves = true;
   }
