@@ -1,7 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
+#include <filesystem>
+#include <fstream>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
@@ -10,6 +16,7 @@
 
 #include "engine/clock_domain.h"
 #include "engine/fifo.h"
+#include "engine/huge_pages.h"
 #include "engine/ledger.h"
 #include "engine/occupancy.h"
 #include "engine/serial_line.h"
@@ -358,6 +365,45 @@ TEST(SerialLine, KeepsTheExactRateOverAMillionOddItems) {
   for (int i = 0; i < 1'000'000; ++i) end = line.occupy(0, 272);
   EXPECT_NEAR(static_cast<double>(end), 1e6 * 272 * 8000.0 / 944.0, 1.0);
 }
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
+
+/// The kernel was asked for huge pages there.
+bool in_huge_pages(const void* address) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  std::ifstream maps("/proc/self/smaps");
+  bool there = false;
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " ", &begin, &end) == 2) there = begin <= at && at < end;
+    if (there && line.starts_with("VmFlags:")) return line.find(" hg") != std::string::npos;
+  }
+  return false;
+}
+
+TEST(HugePages, WhatIsAllocatedAfterTheHeapHasGrownIsInThem) {
+  if (!std::filesystem::exists("/sys/kernel/mm/transparent_hugepage")) GTEST_SKIP() << "this kernel has none";
+  constexpr std::size_t block_bytes = 1 << 20;
+  struct Free {
+    void operator()(void* block) const { std::free(block); }
+  };
+  using Block = std::unique_ptr<void, Free>;
+  std::vector<Block> blocks;
+  const auto expect_in_huge_pages = [&](std::size_t number) {
+    const std::size_t first = blocks.size();
+    while (blocks.size() < first + number) blocks.emplace_back(std::malloc(block_bytes));
+    EXPECT_TRUE(in_huge_pages(blocks[first].get()));
+    EXPECT_TRUE(in_huge_pages(blocks.back().get()));
+  };
+  grow_heap_in_huge_pages(64 * block_bytes);
+  expect_in_huge_pages(32);
+  grow_heap_in_huge_pages(32 * block_bytes);  // no more: without effect
+  grow_heap_in_huge_pages(1024 * block_bytes);
+  expect_in_huge_pages(512);
+}
+
+#endif
 
 }  // namespace
 }  // namespace mrc

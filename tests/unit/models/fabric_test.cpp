@@ -317,6 +317,19 @@ TEST(Network, QueuesAboveT0AreMarkedBetweenMinimumAndMaximum) {
   EXPECT_LT(marked, 320U - 2 * 50'000 / 4262) << "while the queue is short nothing is marked";
 }
 
+TEST(Network, VisitedLinksAreAllThatHaveCountedAnything) {
+  Incast incast(clos(8, 4, 4, 2));
+  incast.send_from_all(4, 60);
+  incast.network.run_before(kNever);
+  std::vector<std::uint32_t> counted;
+  for (std::uint32_t link = 0; link < incast.network.ports().size(); ++link) {
+    if (incast.network.counters(link).packets > 0) counted.push_back(link);
+  }
+  EXPECT_EQ(incast.network.visited_links(), counted);
+  EXPECT_GT(counted.size(), 5U);
+  EXPECT_LT(counted.size(), incast.network.ports().size());
+}
+
 TEST(Network, OneSendersMarksDoNotDependOnAnothersPackets) {
   // The same queue, once of packets of one node and once of packets that carry another's name: each packet draws alone.
   const auto marks_of_node_0 = [](NodeId other) {
