@@ -7,16 +7,29 @@
 #include "engine/huge_pages.h"
 #include "mrcsim/command_line.h"
 
-// Before main(), SystemC's library clears an array of 3 MiB: 768 pages of 4 KiB, each of which the kernel is called
-// for. For such arrays it is asked for huge pages.
+// AddressSanitizer keeps its own, which tell arrays from other memory.
+#if !defined(__SANITIZE_ADDRESS__)
 
-void* operator new[](std::size_t bytes) {
+namespace {
+
+/// Null where there is not so much.
+void* memory_of_array(std::size_t bytes) {
   constexpr std::size_t kHugePageBytes = 2 << 20;
-  if (bytes < kHugePageBytes) return operator new(bytes);
-  const std::size_t whole_pages = (bytes + kHugePageBytes - 1) / kHugePageBytes * kHugePageBytes;
-  void* const array = std::aligned_alloc(kHugePageBytes, whole_pages);
+  if (bytes < kHugePageBytes) return std::malloc(bytes);
+  const std::size_t whole_pages = bytes + -bytes % kHugePageBytes;
+  if (whole_pages < bytes) return nullptr;
+  void* const memory = std::aligned_alloc(kHugePageBytes, whole_pages);
+  mrc::ask_for_huge_pages(memory, whole_pages);
+  return memory;
+}
+
+}  // namespace
+
+// Before main(), SystemC's library clears an array of 3 MiB: 768 pages of 4 KiB, for each of which the kernel is
+// called. For such arrays it is asked for huge pages.
+void* operator new[](std::size_t bytes) {
+  void* const array = memory_of_array(bytes);
   if (array == nullptr) throw std::bad_alloc();
-  mrc::ask_for_huge_pages(array, whole_pages);
   return array;
 }
 void operator delete[](void* array) noexcept {
@@ -25,6 +38,8 @@ void operator delete[](void* array) noexcept {
 void operator delete[](void* array, std::size_t) noexcept {
   std::free(array);
 }
+
+#endif
 
 int sc_main(int argc, char** argv) {
   return mrc::run_command_line(argc, argv);
