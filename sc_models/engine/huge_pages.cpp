@@ -14,11 +14,6 @@
 #endif
 
 namespace mrc {
-namespace {
-
-constexpr std::size_t kHugePageBytes = 2 << 20;
-
-}  // namespace
 
 void ask_for_huge_pages(void* memory, std::size_t bytes) {
   if (memory == nullptr || bytes < kHugePageBytes) return;
@@ -38,11 +33,12 @@ void grow_heap_in_huge_pages(std::size_t bytes) {
   if (bytes <= grown_by) return;
   grown_by = bytes;
   constexpr std::size_t kLargestHeapBlockBytes = 32 << 20;  // that glibc allows
+  constexpr std::size_t kSharesOfHeap = 32;                 // a block of more than one is mapped by itself
   constexpr int kUsualGrowthBytes = 128 << 10;              // glibc's own
   constexpr int kUsualMappings = 65'536;                    // likewise
   constexpr std::size_t kMostBytesOfOption = std::numeric_limits<int>::max();
   // All but the largest blocks come from the heap, as glibc comes to by itself when large ones were freed.
-  mallopt(M_MMAP_THRESHOLD, static_cast<int>(std::min(bytes / 32, kLargestHeapBlockBytes)));
+  mallopt(M_MMAP_THRESHOLD, static_cast<int>(std::min(bytes / kSharesOfHeap, kLargestHeapBlockBytes)));
   mallopt(M_TRIM_THRESHOLD, -1);
   mallopt(M_TOP_PAD, static_cast<int>(std::min(bytes, kMostBytesOfOption)));
   mallopt(M_MMAP_MAX, 0);

@@ -6,6 +6,9 @@
 
 namespace mrc {
 
+/// Of x86-64, and of other processors with pages of 4 KiB.
+inline constexpr std::size_t kHugePageBytes = 2 << 20;
+
 /// For what is allocated from now on, up to `bytes`, which are reserved. Only what is used takes memory. Not to be
 /// called beside other threads. Later calls in a process that ask for no more do nothing.
 void grow_heap_in_huge_pages(std::size_t bytes);

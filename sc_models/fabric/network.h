@@ -403,7 +403,7 @@ class Network : private ReductionPorts {
   ZeroedArray<SwitchPort> ports_;                                             ///< by link
   std::deque<CongestedPort> congested_ports_ = std::deque<CongestedPort>(1);  ///< the first is that of all others
   std::vector<LinkEnds> ends_;                                                ///< by link
-  std::vector<std::uint64_t> visited_;                                        ///< a bit for each link
+  std::vector<std::uint64_t> visited_;  ///< a bit by link, so that ports are not read
   std::vector<std::uint32_t> links_with_queues_;
   std::vector<std::uint64_t> buffered_bytes_;  ///< by switch; of late ports what they held last
   TimePs shortest_turn_ps_ = 0;

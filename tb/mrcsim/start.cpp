@@ -14,11 +14,10 @@ namespace {
 
 /// Null where there is not so much.
 void* memory_of_array(std::size_t bytes) {
-  constexpr std::size_t kHugePageBytes = 2 << 20;
-  if (bytes < kHugePageBytes) return std::malloc(bytes);
-  const std::size_t whole_pages = bytes + -bytes % kHugePageBytes;
+  if (bytes < mrc::kHugePageBytes) return std::malloc(bytes);
+  const std::size_t whole_pages = bytes + -bytes % mrc::kHugePageBytes;
   if (whole_pages < bytes) return nullptr;
-  void* const memory = std::aligned_alloc(kHugePageBytes, whole_pages);
+  void* const memory = std::aligned_alloc(mrc::kHugePageBytes, whole_pages);
   mrc::ask_for_huge_pages(memory, whole_pages);
   return memory;
 }
